@@ -1,0 +1,1 @@
+//! The attribute that turns a module of functions into a component.

@@ -1,0 +1,1 @@
+//! What authors of OpenProgram functions use.

@@ -1,0 +1,1 @@
+//! WebAssembly components: loading, reflection, sandboxed calls.

@@ -1,0 +1,1 @@
+//! Values, rules and ports of OpenProgram; no input or output.

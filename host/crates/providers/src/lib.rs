@@ -1,0 +1,1 @@
+//! Providers: from a runtime name to something that answers model requests.

@@ -1,0 +1,1 @@
+//! Orchestration of turns, decisions and function calls over the ports of core.

@@ -1,0 +1,1 @@
+//! The OpenProgram host: library models, sandboxed functions, and the command line.

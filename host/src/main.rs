@@ -1,0 +1,2 @@
+//! The `openprogram` binary.
+fn main() {}
