@@ -1,1 +1,30 @@
-//! Values, rules and ports of OpenProgram; no input or output.
+//! Values, rules and ports of OpenProgram.
+//!
+//! Nothing here reads a file, a clock or the environment, and nothing needs an async runtime:
+//! what the world has to do is a trait (a port) that another crate implements.
+//! Modules stand in reading order; a module uses only modules above it (ARCHITECTURE, arrows).
+#![warn(missing_docs)]
+
+pub mod content;
+pub mod failure;
+pub mod id;
+pub mod schema;
+
+pub mod function;
+
+pub mod catalog;
+
+pub mod session;
+
+pub mod context;
+
+pub mod decision;
+
+pub mod llm;
+
+pub mod guest;
+
+/// One JSON value. Integers and decimals keep their exact text; objects keep their order.
+pub type Json = serde_json::Value;
+/// One JSON object in written order.
+pub type JsonObject = serde_json::Map<String, serde_json::Value>;

@@ -1,0 +1,333 @@
+//! The single registry of functions. Tool specs, menus, forms and lists are views of it.
+//!
+//! Names are looked up by any unambiguous tail; `-` and `_` are equal.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::function::{Function, FunctionRef};
+use crate::schema::names_equal;
+
+/// How many near or equal names an error lists.
+const LISTED_MAX: usize = 5;
+/// A name is near when it is at least so similar (0 to 1, normalised Damerau-Levenshtein).
+const NEAR: f64 = 0.5;
+
+/// Why a name gives no function.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResolveError {
+    /// No function answers to it.
+    #[error("there is no function `{name}`{}", hint(nearest))]
+    NotFound {
+        /// The name asked for.
+        name: String,
+        /// The most similar full names.
+        nearest: Vec<String>,
+    },
+    /// Several functions answer to it.
+    #[error(
+        "`{name}` names several functions: {}; write more of the name",
+        listed(candidates)
+    )]
+    Ambiguous {
+        /// The name asked for.
+        name: String,
+        /// The full names that answer to it.
+        candidates: Vec<String>,
+    },
+}
+
+fn listed(names: &[String]) -> String {
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn hint(nearest: &[String]) -> String {
+    if nearest.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "; did you mean {}?",
+            nearest
+                .iter()
+                .map(|n| format!("`{n}`"))
+                .collect::<Vec<_>>()
+                .join(" or ")
+        )
+    }
+}
+
+/// Why the functions of a component cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogError {
+    /// A component of this name is there already.
+    #[error("a component `{0}` is loaded already")]
+    ComponentExists(String),
+    /// Two functions have one full name.
+    #[error("`{name}` is offered by `{first}` and by `{second}`; remove one of the components")]
+    Collision {
+        /// The full name.
+        name: String,
+        /// The component that came first.
+        first: String,
+        /// The component that came second.
+        second: String,
+    },
+}
+
+/// All known functions, by component.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    components: BTreeMap<String, Vec<FunctionRef>>,
+}
+
+impl Catalog {
+    /// Adds the functions of one component, those that are not offerable included.
+    ///
+    /// # Errors
+    /// When the component is there already or one of its full names is taken.
+    pub fn add(&mut self, component: &str, functions: Vec<Function>) -> Result<(), CatalogError> {
+        if self.components.contains_key(component) {
+            return Err(CatalogError::ComponentExists(component.to_owned()));
+        }
+        for function in &functions {
+            let name = function.name.to_string();
+            let taken = self
+                .iter()
+                .find(|known| names_equal(&known.name.to_string(), &name));
+            if let Some(taken) = taken {
+                return Err(CatalogError::Collision {
+                    name,
+                    first: taken.name.component.clone(),
+                    second: component.to_owned(),
+                });
+            }
+        }
+        let functions = functions.into_iter().map(Arc::new).collect();
+        self.components.insert(component.to_owned(), functions);
+        Ok(())
+    }
+
+    /// All functions, by component name and declaration order.
+    pub fn iter(&self) -> impl Iterator<Item = &FunctionRef> {
+        self.components.values().flatten()
+    }
+
+    /// The functions of one component in declaration order.
+    #[must_use]
+    pub fn component(&self, component: &str) -> &[FunctionRef] {
+        self.components.get(component).map_or(&[], Vec::as_slice)
+    }
+
+    /// Finds the function that a name means.
+    ///
+    /// The name is the full name, with or without the version of the interface, or any tail of it
+    /// that starts at a part: `package/interface.function`, `interface.function`, `function`;
+    /// `component.function` works too. Functions of the component `own` are preferred, so that a
+    /// component finds its own functions whatever else is installed.
+    ///
+    /// # Errors
+    /// When no function or more than one answers to the name.
+    pub fn resolve(&self, name: &str, own: Option<&str>) -> Result<FunctionRef, ResolveError> {
+        let matching = |functions: &mut dyn Iterator<Item = &FunctionRef>| {
+            functions
+                .filter(|f| answers_to(f, name))
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        let mut found = own.map_or_else(Vec::new, |own| matching(&mut self.component(own).iter()));
+        if found.is_empty() {
+            found = matching(&mut self.iter());
+        }
+        match found.len() {
+            1 => Ok(found.swap_remove(0)),
+            0 => Err(ResolveError::NotFound {
+                name: cut(name),
+                nearest: self.nearest(name),
+            }),
+            _ => {
+                let candidates = found.iter().take(LISTED_MAX).map(|f| f.name.to_string());
+                Err(ResolveError::Ambiguous {
+                    name: cut(name),
+                    candidates: candidates.collect(),
+                })
+            }
+        }
+    }
+
+    fn nearest(&self, name: &str) -> Vec<String> {
+        let name = cut(name).replace('_', "-");
+        let short = name.rsplit(['.', '/']).next().unwrap_or(&name);
+        let similarity = |f: &FunctionRef| {
+            let function = strsim::normalized_damerau_levenshtein(&f.name.function, short);
+            function.max(strsim::normalized_damerau_levenshtein(
+                &f.name.to_string(),
+                &name,
+            ))
+        };
+        let mut near: Vec<_> = self
+            .iter()
+            .map(|f| (similarity(f), f.name.to_string()))
+            .collect();
+        near.retain(|(similarity, _)| *similarity >= NEAR);
+        near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        near.into_iter()
+            .take(LISTED_MAX)
+            .map(|(_, name)| name)
+            .collect()
+    }
+}
+
+/// A name as an error shows it.
+fn cut(name: &str) -> String {
+    name.chars().take(128).collect()
+}
+
+fn answers_to(function: &Function, name: &str) -> bool {
+    let own = &function.name;
+    let full = own.to_string();
+    let component = format!("{}.{}", own.component, own.function);
+    let versioned = own
+        .interface
+        .as_ref()
+        .map(|i| format!("{i}.{}", own.function));
+    let spellings = [Some(full), Some(component), versioned];
+    spellings
+        .iter()
+        .flatten()
+        .any(|spelling| is_tail(spelling, name))
+}
+
+/// Whether `tail` is all of `full` or begins right after one of its separators.
+fn is_tail(full: &str, tail: &str) -> bool {
+    let starts = full.match_indices([':', '/', '.']).map(|(at, _)| at + 1);
+    std::iter::once(0)
+        .chain(starts)
+        .any(|start| names_equal(&full[start..], tail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::function::{Expose, FunctionName, Offer, RenderRange};
+
+    fn function(component: &str, interface: Option<&str>, name: &str) -> Function {
+        Function {
+            name: FunctionName {
+                component: component.to_owned(),
+                interface: interface.map(str::to_owned),
+                function: name.to_owned(),
+            },
+            digest: String::new(),
+            description: String::new(),
+            parameters: Vec::new(),
+            returns: None,
+            fails_with: None,
+            system: None,
+            expose: Expose::Io,
+            render_range: RenderRange::default(),
+            offer: Offer::Offered,
+        }
+    }
+
+    fn catalog() -> Catalog {
+        let mut catalog = Catalog::default();
+        let support = Some("acme:support/desk@1.0.0");
+        let functions = vec![
+            function("support", support, "route-message"),
+            function("support", support, "refund"),
+        ];
+        catalog.add("support", functions).unwrap();
+        let shop = Some("acme:shop/desk@2.1.0");
+        catalog
+            .add("shop", vec![function("shop", shop, "refund")])
+            .unwrap();
+        catalog
+            .add("plain", vec![function("plain", None, "add")])
+            .unwrap();
+        catalog
+    }
+
+    fn check(name: &str, own: Option<&str>, expected: &str) {
+        let outcome = match catalog().resolve(name, own) {
+            Ok(function) => format!("{} {}", function.name.component, function.name),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(outcome, expected, "`{name}` for {own:?}");
+    }
+
+    #[test]
+    fn a_name_is_any_unambiguous_tail() {
+        let route = "support acme:support/desk.route-message";
+        for name in [
+            "acme:support/desk.route-message",
+            "acme:support/desk@1.0.0.route-message",
+            "support/desk.route-message",
+            "desk.route-message",
+            "route-message",
+            "route_message",
+            "support.route-message",
+        ] {
+            check(name, None, route);
+        }
+        check("add", None, "plain plain.add");
+        check("plain.add", None, "plain plain.add");
+    }
+
+    #[test]
+    fn own_functions_are_preferred() {
+        check("refund", Some("shop"), "shop acme:shop/desk.refund");
+        check(
+            "refund",
+            Some("support"),
+            "support acme:support/desk.refund",
+        );
+        check(
+            "route-message",
+            Some("shop"),
+            "support acme:support/desk.route-message",
+        );
+    }
+
+    #[test]
+    fn unclear_names_are_refused_with_what_was_meant() {
+        check(
+            "refund",
+            None,
+            "`refund` names several functions: `acme:shop/desk.refund`, \
+             `acme:support/desk.refund`; write more of the name",
+        );
+        check(
+            "route-mesage",
+            None,
+            "there is no function `route-mesage`; did you mean `acme:support/desk.route-message`?",
+        );
+        check(
+            "oute-message",
+            None,
+            "there is no function `oute-message`; did you mean `acme:support/desk.route-message`?",
+        );
+        check("zzz", None, "there is no function `zzz`");
+        check("", None, "there is no function ``");
+    }
+
+    #[test]
+    fn one_full_name_has_one_owner() {
+        let mut catalog = catalog();
+        let same = Some("acme:shop/desk@9.0.0");
+        assert_eq!(
+            catalog
+                .add("other", vec![function("other", same, "refund")])
+                .unwrap_err()
+                .to_string(),
+            "`acme:shop/desk.refund` is offered by `shop` and by `other`; remove one of the components"
+        );
+        assert_eq!(
+            catalog.add("shop", Vec::new()).unwrap_err().to_string(),
+            "a component `shop` is loaded already"
+        );
+    }
+}

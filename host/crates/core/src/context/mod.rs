@@ -1,0 +1,1 @@
+//! Which nodes a frame reads, and how they look to a model.

@@ -1,0 +1,249 @@
+//! Function metadata: what is known of one function, whoever tells it.
+//!
+//! Everything a model, a person or another function learns about a function comes from here.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::schema::{Field, Type};
+use crate::{Json, schema};
+
+/// The full name of a function, written `namespace:package/interface.function`.
+///
+/// World-level functions have no interface and are written `component.function`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionName {
+    /// The name under which the component is installed.
+    pub component: String,
+    /// The exported interface with its package and version, as the component spells it.
+    pub interface: Option<String>,
+    /// The function, in WIT kebab-case.
+    pub function: String,
+}
+
+impl fmt::Display for FunctionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.interface {
+            Some(interface) => {
+                let unversioned = interface.split('@').next().unwrap_or(interface);
+                write!(f, "{unversioned}.{}", self.function)
+            }
+            None => write!(f, "{}.{}", self.component, self.function),
+        }
+    }
+}
+
+/// Which of the three injected runtimes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RuntimeRole {
+    /// Parameter `runtime`.
+    Main,
+    /// Parameter `exec-runtime`.
+    Exec,
+    /// Parameter `review-runtime`.
+    Review,
+}
+
+impl RuntimeRole {
+    /// The role that a parameter name reserves, in kebab-case or snake_case.
+    #[must_use]
+    pub fn of_parameter(name: &str) -> Option<Self> {
+        [Self::Main, Self::Exec, Self::Review]
+            .into_iter()
+            .find(|role| schema::names_equal(role.parameter(), name))
+    }
+
+    /// The parameter name, as shown.
+    #[must_use]
+    pub fn parameter(self) -> &'static str {
+        match self {
+            Self::Main => "runtime",
+            Self::Exec => "exec_runtime",
+            Self::Review => "review_runtime",
+        }
+    }
+}
+
+/// Where the value of a parameter comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterSource {
+    /// Given by the caller or the model.
+    Argument,
+    /// Filled from the context of the frame; never shown to or taken from a model.
+    Context,
+    /// Injected by the host.
+    Runtime(RuntimeRole),
+}
+
+/// One parameter of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Name, type, description and allowed values.
+    ///
+    /// The type of an injected runtime is [`Type::Json`] and is never looked at.
+    pub field: Field,
+    /// Where its value comes from.
+    pub source: ParameterSource,
+    /// The value when absent; already checked against the type.
+    pub default: Option<Json>,
+    /// An example shown in forms.
+    pub placeholder: Option<String>,
+    /// Whether a form shows several lines; `None` leaves it to the type.
+    pub multiline: Option<bool>,
+    /// The name of a dynamic source of allowed values.
+    pub options_from: Option<String>,
+}
+
+impl Parameter {
+    /// A visible parameter that has only a name and a type.
+    pub fn new(name: impl Into<String>, ty: Type) -> Self {
+        Self {
+            field: Field::new(name, ty),
+            source: ParameterSource::Argument,
+            default: None,
+            placeholder: None,
+            multiline: None,
+            options_from: None,
+        }
+    }
+
+    /// Whether a model sees it.
+    #[must_use]
+    pub fn is_visible(&self) -> bool {
+        self.source == ParameterSource::Argument
+    }
+
+    /// Whether a value must be given: not an `option`, no default, not injected.
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        !matches!(self.source, ParameterSource::Runtime(_))
+            && self.default.is_none()
+            && !matches!(self.field.ty, Type::Option(_))
+    }
+}
+
+/// What callers see of a function in their own context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Expose {
+    /// Name, input and output, and nothing below.
+    #[default]
+    Io,
+    /// Its model turns in place of its input and output.
+    Llm,
+    /// Both, and its calls by their own setting.
+    Full,
+    /// Nothing.
+    Hidden,
+}
+
+impl Expose {
+    /// The word in metadata.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Io => "io",
+            Self::Llm => "llm",
+            Self::Full => "full",
+            Self::Hidden => "hidden",
+        }
+    }
+
+    /// Reads the word in metadata.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Io, Self::Llm, Self::Full, Self::Hidden]
+            .into_iter()
+            .find(|e| e.as_str() == text)
+    }
+}
+
+/// How much of the session the turns of a function read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RenderRange {
+    /// The last so many nodes written before the frame started; `None` all, 0 a wall.
+    pub callers: Option<u64>,
+    /// The last so many nodes written since; `None` all, 0 none. Written -1 for all in metadata.
+    pub subcalls: Option<u64>,
+}
+
+impl Default for RenderRange {
+    fn default() -> Self {
+        Self {
+            callers: None,
+            subcalls: None,
+        }
+    }
+}
+
+/// Whether a function can be offered to models and callers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// It can.
+    Offered,
+    /// It cannot, for this reason.
+    NotOfferable(String),
+}
+
+/// One function of a component.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its full name.
+    pub name: FunctionName,
+    /// The digest of the component, `sha256:` and 64 hexadecimal digits.
+    pub digest: String,
+    /// The whole doc; empty when there is none.
+    pub description: String,
+    /// The parameters in declaration order, injected runtimes included.
+    pub parameters: Vec<Parameter>,
+    /// The type of the result, the success side where the function returns a `result`.
+    pub returns: Option<Type>,
+    /// The type of its own error, where the function returns a `result` with one.
+    pub fails_with: Option<Type>,
+    /// The system prompt while it runs.
+    pub system: Option<String>,
+    /// What callers see of it.
+    pub expose: Expose,
+    /// How much its own turns read.
+    pub render_range: RenderRange,
+    /// Whether it can be offered.
+    pub offer: Offer,
+}
+
+impl Function {
+    /// The first paragraph of the description, on one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        first_paragraph(&self.description)
+    }
+
+    /// The parameters that a model sees, in declaration order.
+    pub fn visible_parameters(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters
+            .iter()
+            .filter(|parameter| parameter.is_visible())
+    }
+
+    /// Whether it declares a runtime parameter, and so sets the ambient runtime of its frame.
+    #[must_use]
+    pub fn declares_runtime(&self) -> bool {
+        self.parameters
+            .iter()
+            .any(|p| matches!(p.source, ParameterSource::Runtime(_)))
+    }
+}
+
+/// A shared function of the catalog.
+pub type FunctionRef = Arc<Function>;
+
+/// The text up to the first blank line, its lines joined by single spaces.
+#[must_use]
+pub fn first_paragraph(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .skip_while(|line| line.is_empty());
+    lines
+        .take_while(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,185 @@
+//! The ports between the runtime and whatever runs functions.
+//!
+//! The runtime calls a [`FunctionHost`]; while the function runs, everything it may ask goes
+//! through the [`HostServices`] made for that one call. Nothing a function causes goes past it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::decision::OptionSpec;
+use crate::failure::{Failure, FailureCode};
+use crate::function::{FunctionRef, RuntimeRole};
+use crate::{Json, JsonObject};
+
+/// One call of a function, its arguments complete and checked.
+#[derive(Clone)]
+pub struct FunctionCall {
+    /// The function.
+    pub function: FunctionRef,
+    /// All arguments by shown name, hidden ones and defaults filled in, runtimes left out.
+    pub arguments: JsonObject,
+    /// What the function may ask while it runs.
+    pub services: Arc<dyn HostServices>,
+    /// How many calls are above this one; 0 for a top-level call, which alone waits for a slot.
+    pub depth: u32,
+}
+
+/// What a call gave and what it cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallOutcome {
+    /// The result.
+    pub result: Result<Json, CallError>,
+    /// What it cost.
+    pub report: CallReport,
+}
+
+/// What one call cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallReport {
+    /// Time inside the function, without waiting in imports, in microseconds.
+    pub cpu_us: u64,
+    /// Time from start to end in microseconds.
+    pub wall_us: u64,
+    /// The most memory it held, in bytes.
+    pub memory_bytes: u64,
+    /// What it wrote to stdout and stderr, cut at the limit.
+    pub log: String,
+    /// How many bytes it wrote to stdout and stderr.
+    pub log_bytes: u64,
+}
+
+/// Why a call gave no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The function returned its own error.
+    #[error("the function failed: {0}")]
+    Function(Json),
+    /// The function stopped abnormally; the instance is gone.
+    #[error("the function trapped: {trap}")]
+    Trapped {
+        /// The kind of trap, for example `unreachable` or `stack-overflow`.
+        trap: String,
+        /// The innermost guest frames, outermost last.
+        backtrace: Vec<String>,
+    },
+    /// A limit was reached.
+    #[error("{message}")]
+    LimitReached {
+        /// The name of the limit, for example `cpu_ms`.
+        which: &'static str,
+        /// Its value.
+        limit: u64,
+        /// What happened.
+        message: String,
+    },
+    /// An argument does not fit the type of its parameter.
+    #[error("argument `{path}`: {message}")]
+    InvalidArgument {
+        /// The path of the offending part.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The host failed.
+    #[error("the call failed in the host: {0}")]
+    Internal(String),
+}
+
+impl CallError {
+    /// The error as callers see it.
+    #[must_use]
+    pub fn to_failure(&self, function: &str) -> Failure {
+        match self {
+            Self::Function(error) => {
+                // A function that returns our own failure record passes it on unchanged.
+                if let Some(failure) = Failure::from_json(error) {
+                    return failure;
+                }
+                Failure::new(FailureCode::FunctionFailed, format!("`{function}` failed"))
+                    .with("function", function)
+                    .with("error", error.clone())
+            }
+            Self::Trapped { trap, backtrace } => Failure::new(
+                FailureCode::Trapped,
+                format!("`{function}` trapped: {trap}"),
+            )
+            .with("function", function)
+            .with("trap", trap.clone())
+            .with("backtrace", backtrace.clone()),
+            Self::LimitReached {
+                which,
+                limit,
+                message,
+            } => Failure::limit(which, *limit, message.clone()).with("function", function),
+            Self::InvalidArgument { path, message } => Failure::new(
+                FailureCode::InvalidArgument,
+                format!("argument `{path}` of `{function}`: {message}"),
+            )
+            .with("function", function)
+            .with("path", path.clone()),
+            Self::Internal(message) => {
+                Failure::new(FailureCode::Internal, message.clone()).with("function", function)
+            }
+        }
+    }
+}
+
+/// Runs functions.
+#[async_trait]
+pub trait FunctionHost: Send + Sync {
+    /// Runs one function to its end, in an instance of its own. Dropping the future stops it.
+    async fn call(&self, call: FunctionCall) -> CallOutcome;
+}
+
+/// One decision as a function asks for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecisionRequest {
+    /// The prompt.
+    pub prompt: String,
+    /// The options in order; not yet checked.
+    pub options: Vec<OptionSpec>,
+    /// Values for hidden parameters, over those of the frame.
+    pub context: JsonObject,
+    /// How many times to ask again.
+    pub max_retries: u32,
+    /// The runtime to use instead of the ambient one.
+    pub runtime: Option<RuntimeRole>,
+}
+
+/// A valid pick that has not been carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PickedOption {
+    /// The name of the option.
+    pub name: String,
+    /// The arguments as picked.
+    pub arguments: JsonObject,
+    /// How the pick came about: `decider` or `text`.
+    pub how: String,
+}
+
+/// What one function may ask of the host while it runs: the imports of the contract, as one trait.
+#[async_trait]
+pub trait HostServices: Send + Sync {
+    /// The model of a runtime that this call was lent.
+    fn model(&self, role: RuntimeRole) -> Result<String, Failure>;
+
+    /// The system prompt that holds for turns made now.
+    fn system(&self, role: RuntimeRole) -> Result<Option<String>, Failure>;
+
+    /// Sets the system prompt for this call and the calls below it.
+    fn set_system(&self, role: RuntimeRole, text: Option<String>) -> Result<(), Failure>;
+
+    /// The id of the session.
+    fn session_id(&self) -> String;
+
+    /// Decides and resolves the pick.
+    async fn make(&self, request: DecisionRequest) -> Result<Json, Failure>;
+
+    /// Decides and runs nothing.
+    async fn pick(&self, request: DecisionRequest) -> Result<PickedOption, Failure>;
+
+    /// Calls a function by name.
+    async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure>;
+}

@@ -1,0 +1,41 @@
+//! The port behind which every provider stands.
+
+use async_trait::async_trait;
+
+use super::error::LlmError;
+use super::request::{DecisionState, ModelReply, ModelRequest, Weight};
+
+/// What a provider can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// It writes text.
+    pub text: bool,
+    /// It picks one option of a menu without writing text.
+    pub decide: bool,
+}
+
+/// Serves one model. Methods take `&self`: several requests may be under way at once, and dropping
+/// a future cancels its request.
+#[async_trait]
+pub trait Provider: Send + Sync {
+    /// The full name, `provider:model`.
+    fn name(&self) -> &str;
+
+    /// What it can do; constant over its life.
+    fn abilities(&self) -> Abilities;
+
+    /// Asks the model once.
+    async fn complete(&self, request: &ModelRequest) -> Result<ModelReply, LlmError>;
+
+    /// Lets the provider weigh the options of one decision.
+    ///
+    /// The default refuses; only called when [`Abilities::decide`] is set. The caller checks the
+    /// answer: finite, in range, known options, sum.
+    async fn decide(&self, state: &DecisionState) -> Result<Vec<Weight>, LlmError> {
+        let _ = state;
+        Err(LlmError::Unsupported(format!(
+            "`{}` does not decide",
+            self.name()
+        )))
+    }
+}

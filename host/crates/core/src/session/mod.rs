@@ -1,0 +1,12 @@
+//! The session graph: an append-only record of everything that happened, in order.
+
+mod memory;
+mod node;
+mod store;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod conformance;
+
+pub use memory::MemoryStore;
+pub use node::{Attempt, NewNode, Node, NodeEnd, NodeKind, NodeStatus, Session, Usage};
+pub use store::{NodeQuery, SessionStore, StoreError};

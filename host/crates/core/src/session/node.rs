@@ -1,0 +1,132 @@
+//! Nodes and their three edges: caller, predecessor, reads. They are never mixed.
+
+use crate::Json;
+use crate::failure::Failure;
+use crate::function::{Expose, RenderRange};
+use crate::id::{NodeId, SessionId, Timestamp};
+
+/// What a node records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// Something a person said.
+    User,
+    /// One model request and its reply; retries of the request share the node.
+    Llm,
+    /// One call of a function.
+    Code,
+}
+
+/// How far a node has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeStatus {
+    /// Opened and not closed: it runs, or its process died and its outcome is unknown.
+    Open,
+    /// It gave its output.
+    Completed,
+    /// It failed; the failure says why.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// A session: one graph of nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// What a list shows: the name of the first function or the head of the first message.
+    pub title: String,
+}
+
+/// Tokens used by one model request, as far as the provider tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of the request.
+    pub input_tokens: u64,
+    /// Tokens of the reply.
+    pub output_tokens: u64,
+    /// Tokens of the request that were read from a cache.
+    pub cache_read: u64,
+    /// Tokens of the request that were written to a cache.
+    pub cache_create: u64,
+}
+
+/// One failed try of a model request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// When the try began.
+    pub started_at: Timestamp,
+    /// Why it failed.
+    pub failure: Failure,
+}
+
+/// What is known when a node is opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewNode {
+    /// Its id, unique in the store.
+    pub id: NodeId,
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// What it records.
+    pub kind: NodeKind,
+    /// The full name of the function, or the name of the model.
+    pub name: String,
+    /// The frame that caused it; `None` at the top.
+    pub caller: Option<NodeId>,
+    /// The node before it in the order of the conversation; top-level nodes only.
+    pub predecessor: Option<NodeId>,
+    /// The nodes whose content it was given; always filled for model requests.
+    pub reads: Vec<NodeId>,
+    /// Arguments of a call as an object, text of a user or model turn as a string.
+    pub input: Json,
+    /// What callers see of it.
+    pub expose: Expose,
+    /// How much its own turns read.
+    pub render_range: RenderRange,
+    /// The doc of the function.
+    pub doc: Option<String>,
+    /// Further facts by key, for example `digest` of the component or `system` of a request.
+    pub facts: crate::JsonObject,
+    /// When it was opened.
+    pub started_at: Timestamp,
+}
+
+/// What is known when a node is closed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeEnd {
+    /// How it ended; never [`NodeStatus::Open`].
+    pub status: NodeStatus,
+    /// Its output. Text of a model turn is a string. `None` when it gave none.
+    pub output: Option<Json>,
+    /// Why it failed or was cancelled.
+    pub failure: Option<Failure>,
+    /// Tokens used.
+    pub usage: Option<Usage>,
+    /// The tries that failed before the last one.
+    pub attempts: Vec<Attempt>,
+    /// Facts learned while it ran, for example `method` and `pick` of a decision.
+    pub facts: crate::JsonObject,
+    /// When it was closed.
+    pub finished_at: Timestamp,
+}
+
+/// One node as it stands in the store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Its place in the order of the session, from 1 without gaps.
+    pub seq: u64,
+    /// What was known when it was opened.
+    pub opened: NewNode,
+    /// What was known when it was closed; `None` while it is open.
+    pub end: Option<NodeEnd>,
+}
+
+impl Node {
+    /// How far it has come.
+    #[must_use]
+    pub fn status(&self) -> NodeStatus {
+        self.end.as_ref().map_or(NodeStatus::Open, |end| end.status)
+    }
+}

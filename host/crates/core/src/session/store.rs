@@ -1,0 +1,83 @@
+//! The port for session stores.
+
+use async_trait::async_trait;
+
+use super::node::{NewNode, Node, NodeEnd, Session};
+use crate::id::{NodeId, SessionId};
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The session does not exist.
+    #[error("there is no session `{0}`")]
+    NoSession(SessionId),
+    /// The session exists already.
+    #[error("the session `{0}` exists already")]
+    SessionExists(SessionId),
+    /// The node does not exist.
+    #[error("there is no node `{0}`")]
+    NoNode(NodeId),
+    /// A node of this id exists already.
+    #[error("the node `{0}` exists already")]
+    NodeExists(NodeId),
+    /// The node is closed already; a closed node never changes.
+    #[error("the node `{0}` is closed already")]
+    NodeClosed(NodeId),
+    /// The caller or predecessor is not a node of the same session.
+    #[error("`{edge}` of the node `{node}` is not a node of its session")]
+    BadEdge {
+        /// The node that was to be opened.
+        node: NodeId,
+        /// `caller`, `predecessor` or `reads`.
+        edge: &'static str,
+    },
+    /// The database failed.
+    #[error("the session store failed: {0}")]
+    Backend(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// What the database holds cannot be understood.
+    #[error("the session store holds something unreadable: {0}")]
+    Corrupt(String),
+}
+
+/// Which nodes of a session to read. Always answered in ascending order of `seq`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeQuery {
+    /// Only nodes after this `seq`.
+    pub after: Option<u64>,
+    /// Only nodes before this `seq`.
+    pub before: Option<u64>,
+    /// Only the last so many of these.
+    pub last: Option<u64>,
+}
+
+/// Keeps sessions and their nodes. Append-only: a node is opened once and closed once.
+///
+/// The store assigns `seq`; several processes may append to one store. Every method is one
+/// transaction: when it returns, what it wrote survives the end of the process.
+#[async_trait]
+pub trait SessionStore: Send + Sync {
+    /// Creates a session.
+    async fn create_session(&self, session: Session) -> Result<(), StoreError>;
+
+    /// One session, or `None`.
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError>;
+
+    /// The newest sessions first, at most `limit`.
+    async fn sessions(&self, limit: u64) -> Result<Vec<Session>, StoreError>;
+
+    /// Opens a node and gives its `seq`.
+    async fn open_node(&self, node: NewNode) -> Result<u64, StoreError>;
+
+    /// Closes an open node.
+    async fn close_node(&self, id: &NodeId, end: NodeEnd) -> Result<(), StoreError>;
+
+    /// Opens and closes a node in one transaction, and gives its `seq`.
+    async fn append_node(&self, node: NewNode, end: NodeEnd) -> Result<u64, StoreError>;
+
+    /// One node, or `None`.
+    async fn node(&self, id: &NodeId) -> Result<Option<Node>, StoreError>;
+
+    /// Nodes of a session, ascending by `seq`.
+    async fn nodes(&self, session: &SessionId, query: NodeQuery) -> Result<Vec<Node>, StoreError>;
+}
