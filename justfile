@@ -1,0 +1,26 @@
+# One-line verbs; CONTRIBUTING.md says when to use which.
+
+# The inner loop: types of everything on the host side.
+check:
+    cargo check --workspace
+
+# Rules and orchestration only; seconds.
+test:
+    cargo test --package openprogram-core --package openprogram-runtime --package openprogram-providers
+
+# Everything, guests included.
+test-all:
+    cargo test --workspace
+
+lint:
+    cargo fmt --all --check && cargo clippy --workspace --all-targets -- -D warnings
+
+doc:
+    cargo doc --workspace --no-deps
+
+# Accept changed snapshots after reading them.
+snapshots:
+    INSTA_UPDATE=always UPDATE_EXPECT=1 cargo test --workspace
+
+bench:
+    cargo run --release --package openprogram-tests --bin bench
