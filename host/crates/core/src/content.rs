@@ -1,5 +1,7 @@
 //! What is said to and by a model: roles, content blocks, messages.
 
+use std::sync::Arc;
+
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
@@ -15,6 +17,39 @@ pub enum Role {
 pub enum ContentBlock {
     /// Plain text.
     Text(String),
+    /// A picture.
+    Image {
+        /// The media type, for example `image/png`.
+        mime_type: String,
+        /// The bytes of the file.
+        data: Arc<[u8]>,
+    },
+    /// A call that the model asked for; in messages of the model only.
+    ToolCall(ToolCall),
+    /// The result of one call; in messages of the user only, every call exactly one.
+    ToolResult(ToolResult),
+}
+
+/// One call of a tool as the model wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The id that ties the result to the call; unique within an exec.
+    pub id: String,
+    /// The name as the model wrote it; it may be unknown.
+    pub name: String,
+    /// The arguments as text. Not always JSON: a model may write anything.
+    pub arguments: String,
+}
+
+/// What a call gave, as the model is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The id of the call.
+    pub id: String,
+    /// The text of the result or of the error.
+    pub text: String,
+    /// Whether it is an error.
+    pub is_error: bool,
 }
 
 impl ContentBlock {
@@ -23,6 +58,7 @@ impl ContentBlock {
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
+            _ => None,
         }
     }
 }

@@ -14,6 +14,8 @@ pub mod function;
 
 pub mod catalog;
 
+pub mod tool;
+
 pub mod session;
 
 pub mod context;

@@ -46,20 +46,45 @@ impl LlmReason {
     }
 }
 
+/// An error of a provider, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct LlmFailure {
+    /// The class of the error.
+    pub reason: LlmReason,
+    /// What happened, without prompts, keys or whole bodies.
+    pub message: String,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+    /// The HTTP status, where there was one.
+    pub http_status: Option<u16>,
+    /// How long the provider asks to wait.
+    pub retry_after_ms: Option<u64>,
+    /// Whether the transport below has used up tries of its own.
+    pub transport_exhausted: bool,
+}
+
+impl LlmFailure {
+    /// A failure of which only the class is known.
+    pub fn new(reason: LlmReason, retryable: bool, message: impl Into<String>) -> Self {
+        Self {
+            reason,
+            message: message.into(),
+            retryable,
+            http_status: None,
+            retry_after_ms: None,
+            transport_exhausted: false,
+        }
+    }
+}
+
 /// Why a model request failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LlmError {
     /// The provider could not be asked, or answered with an error.
-    #[error("{message}")]
-    Failed {
-        /// The class of the error.
-        reason: LlmReason,
-        /// What happened, without prompts, keys or whole bodies.
-        message: String,
-        /// Whether the same request may succeed later.
-        retryable: bool,
-    },
+    #[error(transparent)]
+    Failed(LlmFailure),
     /// The provider cannot do what was asked, for example write text.
     #[error("{0}")]
     Unsupported(String),
@@ -73,14 +98,19 @@ impl LlmError {
     #[must_use]
     pub fn to_failure(&self, model: &str) -> Failure {
         match self {
-            Self::Failed {
-                reason,
-                message,
-                retryable,
-            } => Failure::new(FailureCode::Llm, message.clone())
-                .with("reason", reason.as_str())
-                .with("retryable", *retryable)
-                .with("model", model),
+            Self::Failed(failed) => {
+                let mut failure = Failure::new(FailureCode::Llm, failed.message.clone())
+                    .with("reason", failed.reason.as_str())
+                    .with("retryable", failed.retryable)
+                    .with("model", model);
+                if let Some(status) = failed.http_status {
+                    failure = failure.with("http_status", status);
+                }
+                if let Some(wait_ms) = failed.retry_after_ms {
+                    failure = failure.with("retry_after_ms", wait_ms);
+                }
+                failure
+            }
             Self::Unsupported(message) => {
                 Failure::new(FailureCode::NoProvider, message.clone()).with("model", model)
             }

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use super::error::LlmError;
+use super::event::EventSink;
 use super::request::{DecisionState, ModelReply, ModelRequest, Weight};
 
 /// What a provider can do.
@@ -24,8 +25,13 @@ pub trait Provider: Send + Sync {
     /// What it can do; constant over its life.
     fn abilities(&self) -> Abilities;
 
-    /// Asks the model once.
-    async fn complete(&self, request: &ModelRequest) -> Result<ModelReply, LlmError>;
+    /// Asks the model once. Every piece of the reply goes to `sink` as it arrives and is in the
+    /// reply too. Never retries: the caller does.
+    async fn complete(
+        &self,
+        request: &ModelRequest,
+        sink: &dyn EventSink,
+    ) -> Result<ModelReply, LlmError>;
 
     /// Lets the provider weigh the options of one decision.
     ///
