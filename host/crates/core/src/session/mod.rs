@@ -2,11 +2,13 @@
 
 mod memory;
 mod node;
+mod scope;
 mod store;
 
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;
 
 pub use memory::MemoryStore;
-pub use node::{Attempt, NewNode, Node, NodeEnd, NodeKind, NodeStatus, Session, Usage};
+pub use node::{Attempt, NewNode, Node, NodeEnd, NodeKind, NodeStatus, SeenNode, Session, Usage};
+pub use scope::Scope;
 pub use store::{NodeQuery, SessionStore, StoreError};

@@ -88,9 +88,15 @@ pub struct NewNode {
     /// The doc of the function.
     pub doc: Option<String>,
     /// Further facts by key, for example `digest` of the component or `system` of a request.
+    /// [`NewNode::HIDDEN_ARGUMENTS`] is one that rendering reads.
     pub facts: crate::JsonObject,
     /// When it was opened.
     pub started_at: Timestamp,
+}
+
+impl NewNode {
+    /// The fact that lists the arguments of a call which no model may see, an array of names.
+    pub const HIDDEN_ARGUMENTS: &'static str = "hidden_arguments";
 }
 
 /// What is known when a node is closed.
@@ -128,5 +134,51 @@ impl Node {
     #[must_use]
     pub fn status(&self) -> NodeStatus {
         self.end.as_ref().map_or(NodeStatus::Open, |end| end.status)
+    }
+}
+
+/// What the context of a model turn needs of a node, and no more.
+///
+/// The edge `reads` is left out on purpose: over a long session it is the square of its length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenNode {
+    /// Its place in the order of the session.
+    pub seq: u64,
+    /// Its id.
+    pub id: NodeId,
+    /// What it records.
+    pub kind: NodeKind,
+    /// The full name of the function, or the name of the model.
+    pub name: String,
+    /// The frame that caused it; `None` at the top.
+    pub caller: Option<NodeId>,
+    /// Arguments of a call as an object, text of a user or model turn as a string.
+    pub input: Json,
+    /// The facts known when it was opened.
+    pub facts: crate::JsonObject,
+    /// How far it has come.
+    pub status: NodeStatus,
+    /// Its output; `None` when it gave none.
+    pub output: Option<Json>,
+    /// Why it failed or was cancelled.
+    pub failure: Option<Failure>,
+}
+
+impl SeenNode {
+    /// What a context needs of a node.
+    #[must_use]
+    pub fn of(node: &Node) -> Self {
+        Self {
+            seq: node.seq,
+            id: node.opened.id.clone(),
+            kind: node.opened.kind,
+            name: node.opened.name.clone(),
+            caller: node.opened.caller.clone(),
+            input: node.opened.input.clone(),
+            facts: node.opened.facts.clone(),
+            status: node.status(),
+            output: node.end.as_ref().and_then(|end| end.output.clone()),
+            failure: node.end.as_ref().and_then(|end| end.failure.clone()),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::node::{NewNode, Node, NodeEnd, Session};
+use super::node::{NewNode, Node, NodeEnd, SeenNode, Session};
 use crate::id::{NodeId, SessionId};
 
 /// Why a store did not do what it was asked.
@@ -24,6 +24,9 @@ pub enum StoreError {
     /// The node is closed already; a closed node never changes.
     #[error("the node `{0}` is closed already")]
     NodeClosed(NodeId),
+    /// The end of a node says that it is open.
+    #[error("the node `{0}` cannot be closed with the status open")]
+    NotAnEnd(NodeId),
     /// The caller or predecessor is not a node of the same session.
     #[error("`{edge}` of the node `{node}` is not a node of its session")]
     BadEdge {
@@ -80,4 +83,14 @@ pub trait SessionStore: Send + Sync {
 
     /// Nodes of a session, ascending by `seq`.
     async fn nodes(&self, session: &SessionId, query: NodeQuery) -> Result<Vec<Node>, StoreError>;
+
+    /// The nodes of a session that can be seen from inside all of these functions, ascending by
+    /// `seq`: those seen everywhere and those seen inside one of them only ([`super::Scope`]).
+    /// The cost is that of the nodes given, not that of the session.
+    async fn seen_nodes(
+        &self,
+        session: &SessionId,
+        inside: &[NodeId],
+        query: NodeQuery,
+    ) -> Result<Vec<SeenNode>, StoreError>;
 }
