@@ -158,21 +158,12 @@ impl Expose {
 }
 
 /// How much of the session the turns of a function read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RenderRange {
     /// The last so many nodes written before the frame started; `None` all, 0 a wall.
     pub callers: Option<u64>,
     /// The last so many nodes written since; `None` all, 0 none. Written -1 for all in metadata.
     pub subcalls: Option<u64>,
-}
-
-impl Default for RenderRange {
-    fn default() -> Self {
-        Self {
-            callers: None,
-            subcalls: None,
-        }
-    }
 }
 
 /// Whether a function can be offered to models and callers.

@@ -116,6 +116,12 @@ impl Graph {
     }
 }
 
+impl Held {
+    fn seen(&self) -> SeenNode {
+        SeenNode::of(&self.node, self.scope.own.clone())
+    }
+}
+
 /// The last items of a slice, all of them when no number is given.
 fn last_of<T>(items: &[T], last: Option<u64>) -> &[T] {
     let last = last.and_then(|last| usize::try_from(last).ok());
@@ -215,9 +221,23 @@ impl SessionStore for MemoryStore {
         }
         indices.sort_unstable();
         let seen = last_of(&indices, query.last).iter();
-        Ok(seen
-            .map(|&index| SeenNode::of(&graph.nodes[index].node))
-            .collect())
+        Ok(seen.map(|&index| graph.nodes[index].seen()).collect())
+    }
+
+    async fn chain(&self, session: &SessionId, id: &NodeId) -> Result<Vec<SeenNode>, StoreError> {
+        let state = self.state();
+        let graph = state.graph(session)?;
+        let mut chain = Vec::new();
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let at = state.node_at.get(id).map(|at| at.index);
+            let held = at.and_then(|index| graph.nodes.get(index));
+            let held = held.filter(|held| held.node.opened.id == *id);
+            let held = held.ok_or_else(|| StoreError::NoNode(id.clone()))?;
+            chain.push(held.seen());
+            next = held.node.opened.caller.as_ref();
+        }
+        Ok(chain)
     }
 }
 

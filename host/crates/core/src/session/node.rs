@@ -152,8 +152,12 @@ pub struct SeenNode {
     pub name: String,
     /// The frame that caused it; `None` at the top.
     pub caller: Option<NodeId>,
+    /// The function inside which alone it can be seen; `None` when it is seen everywhere.
+    pub scope: Option<NodeId>,
     /// Arguments of a call as an object, text of a user or model turn as a string.
     pub input: Json,
+    /// The doc of the function.
+    pub doc: Option<String>,
     /// The facts known when it was opened.
     pub facts: crate::JsonObject,
     /// How far it has come.
@@ -167,14 +171,16 @@ pub struct SeenNode {
 impl SeenNode {
     /// What a context needs of a node.
     #[must_use]
-    pub fn of(node: &Node) -> Self {
+    pub fn of(node: &Node, scope: Option<NodeId>) -> Self {
         Self {
             seq: node.seq,
             id: node.opened.id.clone(),
             kind: node.opened.kind,
             name: node.opened.name.clone(),
             caller: node.opened.caller.clone(),
+            scope,
             input: node.opened.input.clone(),
+            doc: node.opened.doc.clone(),
             facts: node.opened.facts.clone(),
             status: node.status(),
             output: node.end.as_ref().and_then(|end| end.output.clone()),

@@ -93,4 +93,7 @@ pub trait SessionStore: Send + Sync {
         inside: &[NodeId],
         query: NodeQuery,
     ) -> Result<Vec<SeenNode>, StoreError>;
+
+    /// A node of a session and everything that it was called by, innermost first.
+    async fn chain(&self, session: &SessionId, id: &NodeId) -> Result<Vec<SeenNode>, StoreError>;
 }

@@ -1,0 +1,228 @@
+//! How nodes look to a model. Every text here is written for a model and changes what it does.
+//!
+//! A person's words are a user text, a reply of a model is an assistant text, a call is a user
+//! text that holds the name, the arguments and the result or the failure. Nodes in a row of the
+//! same role share one message, each as a block of its own.
+
+use std::borrow::Cow;
+
+use super::select::Selected;
+use crate::content::{ContentBlock, Message, Role};
+use crate::failure::Failure;
+use crate::schema::{names_equal, shown_name};
+use crate::session::{NewNode, NodeKind, NodeStatus, SeenNode};
+use crate::{Json, JsonObject};
+
+/// The most bytes of one result or failure of a call. A table or a page fits; a file that a
+/// function gives back whole is cut in its middle, with a line that says how much is left out.
+pub const OUTPUT_BYTES_MAX: usize = 30_000;
+/// The most bytes of the arguments of one call, cut in the same way. They are there to tell calls
+/// apart, and what matters of them is in the result.
+pub const ARGUMENTS_BYTES_MAX: usize = 4_000;
+/// The most bytes of the doc of the function whose turn it is, cut in the same way.
+pub const DOC_BYTES_MAX: usize = 8_000;
+/// The most functions that the call path names; the outer ones give way to one `…`.
+pub const PATH_NAMES_MAX: usize = 20;
+
+/// Stands first when the oldest thing read is a reply: a request begins with the user.
+const OPENING: &str = "(What follows was written earlier in this work.)";
+
+/// Whether a node has anything to show.
+///
+/// A turn that still runs, or ended without a word, said nothing. A call always shows that it was
+/// made.
+pub(super) fn is_shown(node: &SeenNode) -> bool {
+    match node.kind {
+        NodeKind::Code => true,
+        NodeKind::User => said(&node.input).is_some(),
+        NodeKind::Llm => node.output.as_ref().and_then(said).is_some(),
+    }
+}
+
+/// The nodes as messages: roles alternate, the first is the user's.
+pub(super) fn render_messages(selected: &Selected) -> Vec<Message> {
+    let mut messages = Vec::new();
+    for node in &selected.nodes {
+        let running = selected.chain.iter().any(|above| above.id == node.id);
+        match node.kind {
+            NodeKind::User => {
+                if let Some(text) = said(&node.input) {
+                    push(&mut messages, Role::User, text.into_owned());
+                }
+            }
+            NodeKind::Llm => {
+                if let Some(text) = node.output.as_ref().and_then(said) {
+                    push(&mut messages, Role::Assistant, text.into_owned());
+                }
+                if let Some(note) = turn_note(node) {
+                    push(&mut messages, Role::User, note);
+                }
+            }
+            NodeKind::Code => push(&mut messages, Role::User, render_call(node, running)),
+        }
+    }
+    messages
+}
+
+/// The text in front of a turn: which function makes it, what that function is for, and who
+/// called it. `chain` is innermost first.
+pub(super) fn render_situation(chain: &[SeenNode]) -> Option<String> {
+    let functions = || chain.iter().filter(|node| node.kind == NodeKind::Code);
+    let function = functions().next()?;
+
+    let mut text = format!(
+        "This turn is part of the function `{}`.",
+        short_name(function)
+    );
+    let doc = function.doc.as_deref().unwrap_or_default().trim();
+    if !doc.is_empty() {
+        text.push_str("\nWhat the function is for: ");
+        text.push_str(&cut(doc, DOC_BYTES_MAX));
+    }
+    let mut path: Vec<String> = functions().take(PATH_NAMES_MAX).map(short_name).collect();
+    if functions().count() > PATH_NAMES_MAX {
+        path.push("…".to_owned());
+    }
+    path.reverse();
+    text.push_str("\nCall path: ");
+    text.push_str(&path.join(" → "));
+    Some(text)
+}
+
+/// Adds the situation and the turn to what was read.
+pub(super) fn finish(
+    mut messages: Vec<Message>,
+    situation: Option<String>,
+    turn_text: &str,
+) -> Vec<Message> {
+    if let Some(situation) = situation {
+        push(&mut messages, Role::User, situation);
+    }
+    push(&mut messages, Role::User, turn_text.to_owned());
+    messages
+}
+
+/// Adds a block to the last message, or to a new one when another role speaks.
+fn push(messages: &mut Vec<Message>, role: Role, text: String) {
+    if messages.is_empty() && role == Role::Assistant {
+        messages.push(Message::user(OPENING));
+    }
+    match messages.last_mut() {
+        Some(last) if last.role == role => last.content.push(ContentBlock::Text(text)),
+        _ => messages.push(Message {
+            role,
+            content: vec![ContentBlock::Text(text)],
+        }),
+    }
+}
+
+/// What was said, when anything was. A blank text is nothing: providers refuse it.
+fn said(value: &Json) -> Option<Cow<'_, str>> {
+    match value {
+        Json::Null => None,
+        Json::String(text) if text.trim().is_empty() => None,
+        Json::String(text) => Some(Cow::Borrowed(text)),
+        other => Some(Cow::Owned(other.to_string())),
+    }
+}
+
+/// What follows a reply that did not end well.
+fn turn_note(node: &SeenNode) -> Option<String> {
+    let what = match node.status {
+        NodeStatus::Completed => return None,
+        NodeStatus::Open => "The reply above may be incomplete.".to_owned(),
+        NodeStatus::Failed => format!("The reply above failed{}", reason(node.failure.as_ref())),
+        NodeStatus::Cancelled => {
+            format!(
+                "The reply above was cancelled{}",
+                reason(node.failure.as_ref())
+            )
+        }
+    };
+    Some(format!("({what})"))
+}
+
+fn render_call(node: &SeenNode, running: bool) -> String {
+    let name = short_name(node);
+    let arguments = render_arguments(node);
+    let failure = node.failure.as_ref();
+    let end = match node.status {
+        NodeStatus::Open if running => "It runs now; this turn is part of it.".to_owned(),
+        NodeStatus::Open => {
+            "No result yet: it still runs, or it was interrupted and its outcome is unknown."
+                .to_owned()
+        }
+        NodeStatus::Completed => format!("Result: {}", render_output(node.output.as_ref())),
+        NodeStatus::Failed => format!("Failed{}", reason(failure)),
+        NodeStatus::Cancelled => format!("Cancelled{}", reason(failure)),
+    };
+    format!("Call: {name}({arguments})\n{end}")
+}
+
+/// The arguments as one JSON object, without those that no model may see.
+fn render_arguments(node: &SeenNode) -> String {
+    let arguments = match &node.input {
+        Json::Null => Cow::Owned(JsonObject::new()),
+        Json::Object(arguments) => Cow::Borrowed(arguments),
+        other => return cut(&other.to_string(), ARGUMENTS_BYTES_MAX).into_owned(),
+    };
+    let hidden = node.facts.get(NewNode::HIDDEN_ARGUMENTS);
+    let hidden = hidden
+        .and_then(Json::as_array)
+        .map_or(&[][..], Vec::as_slice);
+    let is_hidden = |name: &str| {
+        let mut hidden = hidden.iter().filter_map(Json::as_str);
+        hidden.any(|other| names_equal(other, name))
+    };
+    let shown = arguments.iter().filter(|(name, _)| !is_hidden(name));
+    let shown: JsonObject = shown
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    cut(&Json::Object(shown).to_string(), ARGUMENTS_BYTES_MAX).into_owned()
+}
+
+fn render_output(output: Option<&Json>) -> String {
+    match output {
+        None | Some(Json::Null) => "none".to_owned(),
+        Some(Json::String(text)) => cut(text, OUTPUT_BYTES_MAX).into_owned(),
+        Some(other) => cut(&other.to_string(), OUTPUT_BYTES_MAX).into_owned(),
+    }
+}
+
+/// The end of a sentence that tells of a failure: its code, its message, the error that the
+/// function itself gave. Other details are for people.
+fn reason(failure: Option<&Failure>) -> String {
+    let Some(failure) = failure else {
+        return ".".to_owned();
+    };
+    let mut text = format!(" ({}): {}", failure.code.as_str(), failure.message);
+    if let Some(error) = failure.details.get("error") {
+        text.push_str(": ");
+        match error {
+            Json::String(error) => text.push_str(error),
+            other => text.push_str(&other.to_string()),
+        }
+    }
+    cut(&text, OUTPUT_BYTES_MAX).into_owned()
+}
+
+/// The last part of a function's full name, as models see names.
+fn short_name(node: &SeenNode) -> String {
+    let name = node.name.rsplit('.').next().unwrap_or(&node.name);
+    shown_name(name)
+}
+
+/// The text, or its first 70 and last 30 percent around a line that says what is left out.
+fn cut(text: &str, bytes_max: usize) -> Cow<'_, str> {
+    if text.len() <= bytes_max {
+        return Cow::Borrowed(text);
+    }
+    let head = text.floor_char_boundary(bytes_max / 10 * 7);
+    let tail = text.ceil_char_boundary(text.len() - bytes_max / 10 * 3);
+    let left_out = tail - head;
+    Cow::Owned(format!(
+        "{}\n[… {left_out} bytes left out …]\n{}",
+        &text[..head],
+        &text[tail..]
+    ))
+}

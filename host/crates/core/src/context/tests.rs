@@ -1,0 +1,1 @@
+//! What frames read, as whole messages.
