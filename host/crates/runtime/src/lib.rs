@@ -1,1 +1,221 @@
-//! Orchestration of turns, decisions and function calls over the ports of core.
+//! Orchestration of decisions and function calls over the ports of core.
+//!
+//! [`Runtime`] is the handle that entries use: the command line, a page, a program of its own. It
+//! knows no adapter: where sessions are kept, what runs functions and which models there are is
+//! handed in as [`RuntimeParts`].
+#![warn(missing_docs)]
+
+mod arguments;
+mod call;
+mod complete;
+mod decide;
+mod events;
+mod frame;
+mod limits;
+mod policy;
+mod ports;
+mod recorder;
+mod services;
+mod sources;
+mod top;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+
+#[cfg(test)]
+mod tests;
+
+use std::future::{Future, pending};
+use std::sync::Arc;
+
+use openprogram_core::catalog::Catalog;
+use openprogram_core::decision::MenuOption;
+use openprogram_core::failure::Failure;
+use openprogram_core::id::{NodeId, SessionId};
+use openprogram_core::schema::Coercion;
+use openprogram_core::session::SessionStore;
+use openprogram_core::{Json, JsonObject};
+
+pub use events::{Event, EventReceiver, EventSender, event_channel};
+pub use limits::{MENU_RETRIES_MAX, RunLimits, SYSTEM_BYTES_MAX};
+pub use policy::{CallPolicy, GrantError};
+pub use ports::{Providers, RuntimeParts};
+pub use sources::{Clock, Ids, RandomIds, SystemClock};
+
+use crate::ports::Ports;
+use crate::recorder::Recorder;
+use crate::services::FrameServices;
+
+/// The runtime: runs functions and makes decisions, and records both. Clones are handles to the
+/// same runtime.
+#[derive(Clone)]
+pub struct Runtime {
+    ports: Arc<Ports>,
+}
+
+/// A function to be run by a person or a program, at the top of a new run.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// Its full name or any unambiguous tail of it.
+    pub function: String,
+    /// The arguments by name. Hidden parameters and runtimes are not among them.
+    pub arguments: JsonObject,
+    /// Values for hidden parameters, here and in everything the function causes.
+    pub context: JsonObject,
+    /// The session to go on in; `None` starts one.
+    pub session: Option<SessionId>,
+    /// Where progress is told.
+    pub events: Option<EventSender>,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunOutcome {
+    /// The session; `None` when the run was refused before one was needed.
+    pub session: Option<SessionId>,
+    /// The node of the call; `None` when it was refused before it began.
+    pub node: Option<NodeId>,
+    /// The result.
+    pub result: Result<Json, Failure>,
+}
+
+/// A decision to be made at the top, outside any function. Nothing is run.
+#[derive(Clone, Debug)]
+pub struct DecideRequest {
+    /// The prompt.
+    pub prompt: String,
+    /// The options in order, their functions looked up.
+    pub options: Vec<MenuOption>,
+    /// Values for hidden parameters; a required one that is missing ends the decision.
+    pub context: JsonObject,
+    /// How many times to ask again after an invalid pick.
+    pub max_retries: u32,
+    /// The session to go on in; `None` starts one.
+    pub session: Option<SessionId>,
+    /// Where progress is told.
+    pub events: Option<EventSender>,
+}
+
+/// What became of a decision at the top.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecideOutcome {
+    /// The session; `None` when the decision was refused before one was needed.
+    pub session: Option<SessionId>,
+    /// The pick.
+    pub result: Result<DecidedPick, Failure>,
+}
+
+/// A pick as a person is shown it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecidedPick {
+    /// The name of the option.
+    pub option: String,
+    /// The arguments as picked: hidden ones and defaults are not filled in.
+    pub arguments: JsonObject,
+    /// The value of a value option, the filled-in fields of a schema option.
+    pub value: Option<Json>,
+    /// How the pick came about: `decider` or `text`.
+    pub method: &'static str,
+    /// What was repaired or dropped.
+    pub coerced: Vec<Coercion>,
+}
+
+impl Runtime {
+    /// Builds a runtime from its parts. Reads and writes nothing.
+    #[must_use]
+    pub fn new(parts: RuntimeParts) -> Self {
+        let recorder = Recorder::new(
+            Arc::clone(&parts.store),
+            Arc::clone(&parts.clock),
+            Arc::clone(&parts.ids),
+        );
+        let ports = Ports {
+            parts,
+            recorder,
+            services: Box::new(FrameServices),
+        };
+        Self {
+            ports: Arc::new(ports),
+        }
+    }
+
+    /// All known functions.
+    #[must_use]
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.ports.parts.catalog
+    }
+
+    /// Where the sessions are.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn SessionStore> {
+        &self.ports.parts.store
+    }
+
+    /// Runs one function to its end.
+    ///
+    /// Dropping the future cancels the run: everything below it is stopped and its open nodes are
+    /// closed as cancelled, at the latest by [`Runtime::settle`].
+    pub async fn run_function(&self, request: RunRequest) -> RunOutcome {
+        self.run_function_until(request, pending()).await
+    }
+
+    /// Runs one function to its end or until `stop` is ready, and then ends as `cancelled`, with
+    /// every node closed.
+    pub async fn run_function_until(
+        &self,
+        request: RunRequest,
+        stop: impl Future<Output = ()>,
+    ) -> RunOutcome {
+        top::run_function(&self.ports, request, stop).await
+    }
+
+    /// Makes one decision at the top and records it. Runs nothing.
+    pub async fn decide(&self, request: DecideRequest) -> DecideOutcome {
+        self.decide_until(request, pending()).await
+    }
+
+    /// Makes one decision at the top, until `stop` is ready.
+    pub async fn decide_until(
+        &self,
+        request: DecideRequest,
+        stop: impl Future<Output = ()>,
+    ) -> DecideOutcome {
+        top::decide(&self.ports, request, stop).await
+    }
+
+    /// Closes what dropped runs left open, and waits until that is written. For a program that
+    /// drops a run and wants to end.
+    ///
+    /// # Errors
+    /// `internal`, when the store fails.
+    pub async fn settle(&self) -> Result<(), Failure> {
+        self.ports.recorder.settle().await
+    }
+}
+
+impl RunRequest {
+    /// A run of this function without arguments, in a new session, watched by nobody.
+    pub fn new(function: impl Into<String>) -> Self {
+        Self {
+            function: function.into(),
+            arguments: JsonObject::new(),
+            context: JsonObject::new(),
+            session: None,
+            events: None,
+        }
+    }
+}
+
+impl DecideRequest {
+    /// A decision in a new session, asked again once, watched by nobody.
+    pub fn new(prompt: impl Into<String>, options: Vec<MenuOption>) -> Self {
+        Self {
+            prompt: prompt.into(),
+            options,
+            context: JsonObject::new(),
+            max_retries: 1,
+            session: None,
+            events: None,
+        }
+    }
+}

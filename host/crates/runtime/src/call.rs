@@ -1,0 +1,253 @@
+//! Runs one function in a child frame, recorded, and finds and admits the function of a call by name.
+
+use std::sync::Arc;
+
+use openprogram_core::catalog::ResolveError;
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::{FunctionRef, Offer};
+use openprogram_core::guest::{CallOutcome, CallReport, FunctionCall};
+use openprogram_core::id::NodeId;
+use openprogram_core::schema::Coercion;
+use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus};
+use openprogram_core::{Json, JsonObject};
+
+use crate::arguments::{Arguments, complete_arguments, hidden_names};
+use crate::events::Event;
+use crate::frame::Frame;
+use crate::ports::Ports;
+
+/// One call that may be made: function found and allowed, arguments complete.
+#[derive(Debug)]
+pub(crate) struct PlannedCall {
+    /// The id that its node will have.
+    pub(crate) node: NodeId,
+    /// The function.
+    pub(crate) function: FunctionRef,
+    /// Its arguments.
+    pub(crate) arguments: Arguments,
+    /// The context of its frame.
+    pub(crate) context: JsonObject,
+    /// The node before it, for a call at the top.
+    pub(crate) predecessor: Option<NodeId>,
+    /// The model turn that asked for it.
+    pub(crate) picked_by: Option<NodeId>,
+}
+
+/// What became of a call.
+#[derive(Debug)]
+pub(crate) struct CallEnd {
+    /// The node of the call; `None` when it was refused before it began.
+    pub(crate) node: Option<NodeId>,
+    /// Its result.
+    pub(crate) result: Result<Json, Failure>,
+}
+
+/// Finds the function that `name` means to a component, its own first, and checks that it can be
+/// offered and may be called. `None` is the person at the top.
+pub(crate) fn find_function(
+    ports: &Ports,
+    component: Option<&str>,
+    name: &str,
+) -> Result<FunctionRef, Failure> {
+    let function = ports
+        .parts
+        .catalog
+        .resolve(name, component)
+        .map_err(|error| not_found(&error))?;
+    if let Offer::NotOfferable(reason) = &function.offer {
+        let message = format!("`{}` cannot be called: {reason}", function.name);
+        return Err(Failure::new(FailureCode::InvalidArgument, message)
+            .with("function", function.name.to_string())
+            .with("path", name));
+    }
+    ports.parts.policy.check(component, &function)?;
+    Ok(function)
+}
+
+/// Calls a function by name for the function of `frame`. A refusal is kept in the caller's record.
+pub(crate) async fn call_by_name(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    name: &str,
+    arguments: &Json,
+) -> Result<Json, Failure> {
+    let planned = plan_by_name(ports, frame, name, arguments);
+    match planned {
+        Ok(call) => run_call(ports, frame, call).await.result,
+        Err(failure) => {
+            frame.note_refusal(&failure);
+            Err(failure)
+        }
+    }
+}
+
+fn plan_by_name(
+    ports: &Ports,
+    frame: &Frame,
+    name: &str,
+    arguments: &Json,
+) -> Result<PlannedCall, Failure> {
+    let function = find_function(ports, frame.component(), name)?;
+    let Json::Object(given) = arguments else {
+        let message = format!("the arguments of `{}` are not an object", function.name);
+        return Err(Failure::new(FailureCode::InvalidArgument, message)
+            .with("function", function.name.to_string())
+            .with("path", ""));
+    };
+    let arguments = complete_arguments(&function, given, &frame.context)?;
+    Ok(PlannedCall {
+        node: ports.recorder.new_node_id(),
+        function,
+        arguments,
+        context: frame.context.clone(),
+        predecessor: None,
+        picked_by: None,
+    })
+}
+
+/// Runs a planned call below `parent`, within the limits, and records it.
+pub(crate) async fn run_call(
+    ports: &Arc<Ports>,
+    parent: &Arc<Frame>,
+    call: PlannedCall,
+) -> CallEnd {
+    let function = Arc::clone(&call.function);
+    if let Err(failure) = parent.count_call(&function, &ports.parts.limits) {
+        parent.note_refusal(&failure);
+        return CallEnd {
+            node: None,
+            result: Err(failure),
+        };
+    }
+    let opened = ports.recorder.open(new_node(ports, parent, &call)).await;
+    let open = match opened {
+        Ok(open) => open,
+        Err(failure) => {
+            return CallEnd {
+                node: None,
+                result: Err(failure),
+            };
+        }
+    };
+    let node = open.id().clone();
+    let frame = Arc::new(parent.child(&function, node.clone(), call.context));
+    frame.run.emit(|| Event::CallStarted {
+        node: node.clone(),
+        caller: parent.node.clone(),
+        function: function.name.to_string(),
+        depth: parent.n_calls,
+    });
+    let services = ports.services.services(ports, &frame);
+    let function_call = FunctionCall {
+        function: Arc::clone(&function),
+        arguments: call.arguments.values,
+        services,
+        depth: parent.n_calls,
+    };
+    let CallOutcome { result, report } = ports.parts.functions.call(function_call).await;
+    frame.end();
+    let result = result.map_err(|error| error.to_failure(&function.name.to_string()));
+    let end = node_end(ports, &frame, &result, report);
+    let status = end.status;
+    let closed = open.close(end).await;
+    frame.run.emit(|| Event::CallEnded {
+        node: node.clone(),
+        function: function.name.to_string(),
+        status,
+    });
+    CallEnd {
+        node: Some(node),
+        // A result that could not be recorded is not given out as if it had been.
+        result: closed.and(result),
+    }
+}
+
+fn new_node(ports: &Ports, parent: &Frame, call: &PlannedCall) -> NewNode {
+    let function = &call.function;
+    let mut facts = JsonObject::new();
+    facts.insert(
+        "component".to_owned(),
+        function.name.component.clone().into(),
+    );
+    facts.insert("digest".to_owned(), function.digest.clone().into());
+    let hidden = hidden_names(function, &call.arguments.values);
+    if !hidden.is_empty() {
+        facts.insert(NewNode::HIDDEN_ARGUMENTS.to_owned(), hidden.into());
+    }
+    if !call.arguments.coercions.is_empty() {
+        let coerced = coercions_to_json(&call.arguments.coercions);
+        facts.insert("coerced".to_owned(), coerced);
+    }
+    if let Some(turn) = &call.picked_by {
+        facts.insert("picked_by".to_owned(), turn.as_str().into());
+    }
+    NewNode {
+        id: call.node.clone(),
+        session: parent.run.session.clone(),
+        kind: NodeKind::Code,
+        name: function.name.to_string(),
+        caller: parent.node.clone(),
+        predecessor: call.predecessor.clone(),
+        reads: Vec::new(),
+        input: Json::Object(call.arguments.values.clone()),
+        expose: function.expose,
+        render_range: function.render_range,
+        doc: (!function.description.is_empty()).then(|| function.description.clone()),
+        facts,
+        started_at: ports.recorder.now(),
+    }
+}
+
+fn node_end(
+    ports: &Ports,
+    frame: &Frame,
+    result: &Result<Json, Failure>,
+    report: CallReport,
+) -> NodeEnd {
+    let mut facts = JsonObject::new();
+    facts.insert("cpu_us".to_owned(), report.cpu_us.into());
+    facts.insert("wall_us".to_owned(), report.wall_us.into());
+    facts.insert("memory_bytes".to_owned(), report.memory_bytes.into());
+    if report.log_bytes > 0 {
+        facts.insert("log".to_owned(), report.log.into());
+        facts.insert("log_bytes".to_owned(), report.log_bytes.into());
+    }
+    frame.add_refusals_to(&mut facts);
+    let status = match result {
+        Ok(_) => NodeStatus::Completed,
+        Err(failure) if failure.code == FailureCode::Cancelled => NodeStatus::Cancelled,
+        Err(_) => NodeStatus::Failed,
+    };
+    NodeEnd {
+        status,
+        output: result.as_ref().ok().cloned(),
+        failure: result.as_ref().err().cloned(),
+        usage: None,
+        attempts: Vec::new(),
+        facts,
+        finished_at: ports.recorder.now(),
+    }
+}
+
+/// Repairs as facts hold them.
+pub(crate) fn coercions_to_json(coercions: &[Coercion]) -> Json {
+    let one = |coercion: &Coercion| {
+        let mut object = JsonObject::new();
+        object.insert("path".to_owned(), coercion.path.clone().into());
+        object.insert("what".to_owned(), coercion.what.clone().into());
+        Json::Object(object)
+    };
+    coercions.iter().map(one).collect()
+}
+
+fn not_found(error: &ResolveError) -> Failure {
+    let failure = Failure::new(FailureCode::NotFound, error.to_string());
+    match error {
+        ResolveError::NotFound { name, nearest } => failure
+            .with("name", name.clone())
+            .with("nearest", nearest.clone()),
+        ResolveError::Ambiguous { name, candidates } => failure
+            .with("name", name.clone())
+            .with("nearest", candidates.clone()),
+    }
+}

@@ -1,0 +1,180 @@
+//! Typed progress events of one run, for a terminal or a page that watches it.
+//!
+//! Events travel through a bounded channel. A run never waits for its watcher: what does not fit is
+//! dropped and counted, and the watcher is told how much it missed. Events carry names and ids;
+//! prompts, arguments and results stay in the session graph.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use openprogram_core::id::NodeId;
+use openprogram_core::session::{NodeStatus, Usage};
+use tokio::sync::mpsc;
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A function begins.
+    CallStarted {
+        /// The node of the call.
+        node: NodeId,
+        /// The node of the calling function; `None` at the top.
+        caller: Option<NodeId>,
+        /// The full name of the function.
+        function: String,
+        /// How many calls are above this one.
+        depth: u32,
+    },
+    /// A function has ended.
+    CallEnded {
+        /// The node of the call.
+        node: NodeId,
+        /// The full name of the function.
+        function: String,
+        /// How it ended.
+        status: NodeStatus,
+    },
+    /// A decision is put to a model.
+    DecisionAsked {
+        /// The node of the deciding function; `None` for a decision made at the top.
+        caller: Option<NodeId>,
+        /// The names of the options in menu order.
+        options: Vec<String>,
+    },
+    /// A decision has a valid pick.
+    DecisionPicked {
+        /// The node of the model turn that made it.
+        node: NodeId,
+        /// The name of the option.
+        option: String,
+        /// How it came about: `decider` or `text`.
+        method: &'static str,
+    },
+    /// A reply held no valid pick and the model is asked again.
+    DecisionRetried {
+        /// The node of the model turn that failed.
+        node: NodeId,
+        /// The kind of the error, for example `unknown_call`.
+        kind: &'static str,
+        /// How many more times the model may be asked, this one included.
+        retries_left: u32,
+    },
+    /// A model request begins.
+    ModelRequestStarted {
+        /// The node of the request.
+        node: NodeId,
+        /// The name of the model.
+        model: String,
+    },
+    /// A model request has ended.
+    ModelRequestEnded {
+        /// The node of the request.
+        node: NodeId,
+        /// The name of the model.
+        model: String,
+        /// How it ended.
+        status: NodeStatus,
+        /// Tokens used, as far as the provider tells.
+        usage: Option<Usage>,
+    },
+    /// The watcher was too slow; so many events before this one are lost.
+    Missed {
+        /// How many.
+        count: u64,
+    },
+}
+
+/// Where a run puts its events.
+#[derive(Clone, Debug)]
+pub struct EventSender {
+    events: mpsc::Sender<Event>,
+    missed: Arc<AtomicU64>,
+}
+
+/// Where a watcher takes the events of one run.
+#[derive(Debug)]
+pub struct EventReceiver {
+    events: mpsc::Receiver<Event>,
+    missed: Arc<AtomicU64>,
+    held_back: Option<Event>,
+}
+
+/// Makes a channel that holds at most `capacity` events that nobody has taken yet (at least 1).
+#[must_use]
+pub fn event_channel(capacity: usize) -> (EventSender, EventReceiver) {
+    let (sender, receiver) = mpsc::channel(capacity.max(1));
+    let missed = Arc::new(AtomicU64::new(0));
+    let sender = EventSender {
+        events: sender,
+        missed: Arc::clone(&missed),
+    };
+    let receiver = EventReceiver {
+        events: receiver,
+        missed,
+        held_back: None,
+    };
+    (sender, receiver)
+}
+
+impl EventSender {
+    /// Puts one event into the channel, or counts it as missed when the channel is full.
+    pub(crate) fn send(&self, event: Event) {
+        // A closed channel is a watcher that went away; the run goes on without it.
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.events.try_send(event) {
+            self.missed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl EventReceiver {
+    /// Waits for the next event; `None` when the run is over and all its events were taken.
+    pub async fn next(&mut self) -> Option<Event> {
+        if let Some(event) = self.held_back.take() {
+            return Some(event);
+        }
+        let event = self.events.recv().await;
+        match self.missed.swap(0, Ordering::Relaxed) {
+            0 => event,
+            count => {
+                self.held_back = event;
+                Some(Event::Missed { count })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn started(number: u64) -> Event {
+        Event::ModelRequestStarted {
+            node: NodeId::from_bits(number),
+            model: "m".to_owned(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_slow_watcher_is_told_how_much_it_missed_and_the_run_goes_on() {
+        let (sender, mut receiver) = event_channel(2);
+        for number in 1..=5 {
+            sender.send(started(number));
+        }
+        drop(sender);
+        let mut seen = Vec::new();
+        while let Some(event) = receiver.next().await {
+            seen.push(event);
+        }
+        let expected = vec![Event::Missed { count: 3 }, started(1), started(2)];
+        assert_eq!(seen, expected);
+    }
+
+    #[tokio::test]
+    async fn a_watcher_that_went_away_is_not_missed() {
+        let (sender, receiver) = event_channel(1);
+        drop(receiver);
+        sender.send(started(1));
+        sender.send(started(2));
+    }
+}

@@ -1,0 +1,281 @@
+//! The place of a running function in the call stack, and what holds while it runs.
+//!
+//! A frame is made when a call begins and is gone when it ends; what a guest changes on it (the
+//! system prompt) ends with it. Frames point upwards only.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use openprogram_core::JsonObject;
+use openprogram_core::failure::Failure;
+use openprogram_core::function::{FunctionRef, ParameterSource, RenderRange, RuntimeRole};
+use openprogram_core::id::{NodeId, SessionId};
+use openprogram_core::schema::names_equal;
+
+use crate::events::{Event, EventSender};
+use crate::limits::RunLimits;
+
+/// How many refusals a node lists; the rest is only counted.
+const REFUSALS_LISTED_MAX: usize = 8;
+
+/// What all frames of one run share.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// The session that the run is recorded in.
+    pub(crate) session: SessionId,
+    events: Option<EventSender>,
+    n_calls: AtomicU64,
+    n_model_turns: AtomicU64,
+}
+
+impl Run {
+    pub(crate) fn new(session: SessionId, events: Option<EventSender>) -> Self {
+        Self {
+            session,
+            events,
+            n_calls: AtomicU64::new(0),
+            n_model_turns: AtomicU64::new(0),
+        }
+    }
+
+    /// Tells the watcher, if there is one.
+    pub(crate) fn emit(&self, event: impl FnOnce() -> Event) {
+        if let Some(events) = &self.events {
+            events.send(event());
+        }
+    }
+
+    /// Counts one model request.
+    pub(crate) fn count_model_turn(&self, limits: &RunLimits) -> Result<(), Failure> {
+        count(
+            &self.n_model_turns,
+            "model_turns",
+            limits.model_turns,
+            "model requests",
+        )
+    }
+}
+
+/// One frame of the call stack.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// What all frames of the run share.
+    pub(crate) run: Arc<Run>,
+    /// The frame that called; `None` for the one at the top, which has no function.
+    pub(crate) parent: Option<Arc<Frame>>,
+    /// The function that runs.
+    pub(crate) function: Option<FunctionRef>,
+    /// The node of the call; `None` at the top.
+    pub(crate) node: Option<NodeId>,
+    /// How many calls stand above and at this frame; 0 at the top.
+    pub(crate) n_calls: u32,
+    /// The values for hidden parameters, inherited and overlaid.
+    pub(crate) context: JsonObject,
+    /// The runtime that decisions use when they name none.
+    pub(crate) ambient: Option<RuntimeRole>,
+    n_calls_made: AtomicU64,
+    state: Mutex<FrameState>,
+}
+
+/// What changes while a function runs; held only for single assignments.
+#[derive(Debug, Default)]
+struct FrameState {
+    systems: Vec<(RuntimeRole, Option<String>)>,
+    refusals: Vec<Failure>,
+    n_refusals: u64,
+    ended: bool,
+}
+
+impl Frame {
+    /// The frame at the top of a run, for the person or program that starts it.
+    pub(crate) fn top(run: Arc<Run>, context: JsonObject) -> Self {
+        Self {
+            run,
+            parent: None,
+            function: None,
+            node: None,
+            n_calls: 0,
+            context,
+            ambient: None,
+            n_calls_made: AtomicU64::new(0),
+            state: Mutex::default(),
+        }
+    }
+
+    /// The frame of one call that `self` makes.
+    pub(crate) fn child(
+        self: &Arc<Self>,
+        function: &FunctionRef,
+        node: NodeId,
+        context: JsonObject,
+    ) -> Self {
+        Self {
+            run: Arc::clone(&self.run),
+            parent: Some(Arc::clone(self)),
+            function: Some(Arc::clone(function)),
+            node: Some(node),
+            n_calls: self.n_calls + 1,
+            context,
+            ambient: declared_role(function).or(self.ambient),
+            n_calls_made: AtomicU64::new(0),
+            state: Mutex::default(),
+        }
+    }
+
+    /// The same frame with this ambient runtime.
+    pub(crate) fn with_ambient(mut self, role: RuntimeRole) -> Self {
+        self.ambient = Some(role);
+        self
+    }
+
+    /// The component whose function runs; `None` at the top.
+    pub(crate) fn component(&self) -> Option<&str> {
+        let function = self.function.as_ref()?;
+        Some(&function.name.component)
+    }
+
+    /// How much its own turns read.
+    pub(crate) fn render_range(&self) -> RenderRange {
+        self.function
+            .as_ref()
+            .map_or_else(RenderRange::default, |function| function.render_range)
+    }
+
+    /// This frame and those above it, innermost first.
+    pub(crate) fn chain(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |frame| frame.parent.as_deref())
+    }
+
+    /// Whether this very function was declared to get the runtime of this role.
+    pub(crate) fn was_lent(&self, role: RuntimeRole) -> bool {
+        self.function.as_ref().is_some_and(|function| {
+            let lent = ParameterSource::Runtime(role);
+            function.parameters.iter().any(|p| p.source == lent)
+        })
+    }
+
+    /// The system prompt that holds for turns made now: the innermost one that was set on the
+    /// runtime or stands in the metadata of a running function.
+    pub(crate) fn system(&self, role: RuntimeRole) -> Option<String> {
+        for frame in self.chain() {
+            let set = frame
+                .state()
+                .systems
+                .iter()
+                .find(|(r, _)| *r == role)
+                .cloned();
+            if let Some((_, text)) = set {
+                return text;
+            }
+            let declared = frame.function.as_ref().and_then(|f| f.system.clone());
+            if declared.is_some() {
+                return declared;
+            }
+        }
+        None
+    }
+
+    /// Sets the system prompt for this frame and those below it.
+    pub(crate) fn set_system(&self, role: RuntimeRole, text: Option<String>) {
+        let mut state = self.state();
+        state.systems.retain(|(known, _)| *known != role);
+        state.systems.push((role, text));
+    }
+
+    /// Counts one call made by this frame, which runs `function`.
+    pub(crate) fn count_call(
+        &self,
+        function: &FunctionRef,
+        limits: &RunLimits,
+    ) -> Result<(), Failure> {
+        let name = &function.name;
+        if self.n_calls >= limits.call_depth {
+            let depth = u64::from(limits.call_depth);
+            let message = format!("`{name}` would be deeper than {depth} calls");
+            return Err(Failure::limit("call_depth", depth, message));
+        }
+        let running = |frame: &&Self| frame.function.as_ref().is_some_and(|f| f.name == *name);
+        let n_running = self.chain().filter(running).count() as u64;
+        if n_running >= u64::from(limits.recursion) {
+            let recursion = u64::from(limits.recursion);
+            let message = format!("`{name}` is already running {n_running} times in this chain");
+            return Err(Failure::limit("recursion", recursion, message));
+        }
+        count(
+            &self.n_calls_made,
+            "fan_out",
+            limits.fan_out,
+            "calls by one function",
+        )?;
+        count(&self.run.n_calls, "calls", limits.calls, "calls")
+    }
+
+    /// Keeps a refused request for the record of this frame.
+    pub(crate) fn note_refusal(&self, failure: &Failure) {
+        let mut state = self.state();
+        state.n_refusals += 1;
+        if state.refusals.len() < REFUSALS_LISTED_MAX {
+            state.refusals.push(failure.clone());
+        }
+    }
+
+    /// The refused requests, as facts of the node.
+    pub(crate) fn add_refusals_to(&self, facts: &mut JsonObject) {
+        let state = self.state();
+        if state.n_refusals > 0 {
+            let listed = state
+                .refusals
+                .iter()
+                .map(Failure::to_json)
+                .collect::<Vec<_>>();
+            facts.insert("n_refused".to_owned(), state.n_refusals.into());
+            facts.insert("refused".to_owned(), listed.into());
+        }
+    }
+
+    /// Marks the call as over; what is asked in its name from now on is refused.
+    pub(crate) fn end(&self) {
+        self.state().ended = true;
+    }
+
+    /// Whether the call is over.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state().ended
+    }
+
+    fn state(&self) -> MutexGuard<'_, FrameState> {
+        // Every critical section is a few assignments, so a poisoned state is still whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counts one more, up to a limit.
+fn count(counter: &AtomicU64, which: &str, limit: u64, what: &str) -> Result<(), Failure> {
+    if counter.fetch_add(1, Ordering::Relaxed) < limit {
+        return Ok(());
+    }
+    counter.fetch_sub(1, Ordering::Relaxed);
+    let message = format!("more than {limit} {what}");
+    Err(Failure::limit(which, limit, message))
+}
+
+/// The runtime that a function declares: the main one before the other two.
+fn declared_role(function: &FunctionRef) -> Option<RuntimeRole> {
+    [RuntimeRole::Main, RuntimeRole::Exec, RuntimeRole::Review]
+        .into_iter()
+        .find(|role| {
+            let lent = ParameterSource::Runtime(*role);
+            function.parameters.iter().any(|p| p.source == lent)
+        })
+}
+
+/// `over` laid over `under`: its values hide those of the same name.
+pub(crate) fn overlaid(under: &JsonObject, over: &JsonObject) -> JsonObject {
+    let mut merged = under.clone();
+    merged.retain(|name, _| !over.keys().any(|hiding| names_equal(hiding, name)));
+    merged.extend(
+        over.iter()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
+    merged
+}

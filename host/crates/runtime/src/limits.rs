@@ -1,0 +1,45 @@
+//! The limits of a run, each with its reason. Reaching one is a `limit-reached` failure that names it.
+
+/// How much one run may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunLimits {
+    /// How many calls may stand above each other, as `call_depth`.
+    ///
+    /// Each holds an instance, and instances are pooled.
+    pub call_depth: u32,
+    /// How often one function may stand in the chain of running calls, as `recursion`.
+    ///
+    /// A decision that offers its own function ends here before it fills the chain.
+    pub recursion: u32,
+    /// How many calls one function may make while it runs, as `fan_out`.
+    pub fan_out: u64,
+    /// How many calls one run may make in all, as `calls`.
+    pub calls: u64,
+    /// How many model requests one run may make in all, re-asks included, as `model_turns`.
+    pub model_turns: u64,
+    /// The longest prompt of a decision in bytes, as `prompt_bytes`.
+    pub prompt_bytes: u64,
+    /// The longest reply of a model that is read, in bytes, as `reply_bytes`.
+    pub reply_bytes: u64,
+}
+
+/// How often a decision may ask again; the contract of `menu.set-max-retries`.
+pub const MENU_RETRIES_MAX: u32 = 10;
+
+/// The longest system prompt in bytes; the contract of `runtime.set-system`.
+pub const SYSTEM_BYTES_MAX: u64 = 64 * 1024;
+
+impl Default for RunLimits {
+    /// Room for any sensible program, and an end for one that has lost its way.
+    fn default() -> Self {
+        Self {
+            call_depth: 32,
+            recursion: 8,
+            fan_out: 1_000,
+            calls: 10_000,
+            model_turns: 1_000,
+            prompt_bytes: 1024 * 1024,
+            reply_bytes: 4 * 1024 * 1024,
+        }
+    }
+}

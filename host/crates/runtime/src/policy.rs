@@ -1,0 +1,84 @@
+//! Which component may call functions of which other one. Deny by default: an empty policy lets a
+//! component call its own functions and nothing else. The person at the top may call everything.
+
+use std::collections::BTreeMap;
+
+use openprogram_core::catalog::{Catalog, ResolveError};
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::{Function, FunctionName};
+use openprogram_core::schema::names_equal;
+
+/// The calls granted to each component, as the project file gives them.
+#[derive(Clone, Debug, Default)]
+pub struct CallPolicy {
+    granted: BTreeMap<String, Vec<FunctionName>>,
+}
+
+/// A grant that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`calls` of the component `{component}`: {source}")]
+pub struct GrantError {
+    /// The component that has the grant.
+    pub component: String,
+    /// Why the name in the grant means no single function.
+    pub source: ResolveError,
+}
+
+impl CallPolicy {
+    /// Lets `component` call the function that `name` means, by the rules of [`Catalog::resolve`].
+    ///
+    /// # Errors
+    /// When no function or more than one answers to the name; the policy stays as it was.
+    pub fn grant(
+        &mut self,
+        catalog: &Catalog,
+        component: &str,
+        name: &str,
+    ) -> Result<(), GrantError> {
+        let function = catalog.resolve(name, None).map_err(|source| GrantError {
+            component: component.to_owned(),
+            source,
+        })?;
+        let granted = self.granted.entry(component.to_owned()).or_default();
+        if !granted.contains(&function.name) {
+            granted.push(function.name.clone());
+        }
+        Ok(())
+    }
+
+    /// Checks that `component` may call `function`; `None` is the person at the top.
+    ///
+    /// # Errors
+    /// `denied`, with what was refused and the lines that allow it.
+    pub fn check(&self, component: Option<&str>, function: &Function) -> Result<(), Failure> {
+        let Some(component) = component else {
+            return Ok(());
+        };
+        let own = names_equal(component, &function.name.component);
+        let granted = self.granted.get(component).map_or(&[][..], Vec::as_slice);
+        if own || granted.contains(&function.name) {
+            return Ok(());
+        }
+        let name = function.name.to_string();
+        Err(Failure::new(
+            FailureCode::Denied,
+            format!("`{component}` may not call `{name}`"),
+        )
+        .with("what", format!("call {name}"))
+        .with("how_to_allow", how_to_allow(component, granted, &name)))
+    }
+}
+
+/// The lines of the project file that allow the call, those that it has already included.
+fn how_to_allow(component: &str, granted: &[FunctionName], name: &str) -> String {
+    let quoted: Vec<_> = granted
+        .iter()
+        .map(ToString::to_string)
+        .chain([name.to_owned()])
+        .map(|name| format!("\"{name}\""))
+        .collect();
+    format!(
+        "in openprogram.toml:\n[components.{component}]\ncalls = [{}]",
+        quoted.join(", ")
+    )
+}

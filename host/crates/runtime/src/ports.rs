@@ -1,0 +1,105 @@
+//! What a runtime is built from: the ports of core, clock and ids, policy and limits.
+//!
+//! Also holds the one knot of the crate: making the services of a child frame, which the call
+//! module needs and the services module implements.
+
+use std::sync::Arc;
+
+use openprogram_core::catalog::Catalog;
+use openprogram_core::function::RuntimeRole;
+use openprogram_core::guest::{FunctionHost, HostServices};
+use openprogram_core::llm::Provider;
+use openprogram_core::session::SessionStore;
+
+use crate::frame::Frame;
+use crate::limits::RunLimits;
+use crate::policy::CallPolicy;
+use crate::recorder::Recorder;
+use crate::sources::{Clock, Ids, RandomIds, SystemClock};
+
+/// The providers behind the three injected runtimes.
+#[derive(Clone, Default)]
+pub struct Providers {
+    /// Behind `runtime`.
+    pub main: Option<Arc<dyn Provider>>,
+    /// Behind `exec_runtime`; the main one when absent.
+    pub exec: Option<Arc<dyn Provider>>,
+    /// Behind `review_runtime`; the main one when absent.
+    pub review: Option<Arc<dyn Provider>>,
+}
+
+impl Providers {
+    /// One provider behind all three.
+    #[must_use]
+    pub fn all(provider: Arc<dyn Provider>) -> Self {
+        Self {
+            main: Some(provider),
+            ..Self::default()
+        }
+    }
+
+    /// The provider behind one role.
+    #[must_use]
+    pub fn of(&self, role: RuntimeRole) -> Option<&Arc<dyn Provider>> {
+        let own = match role {
+            RuntimeRole::Main => None,
+            RuntimeRole::Exec => self.exec.as_ref(),
+            RuntimeRole::Review => self.review.as_ref(),
+        };
+        own.or(self.main.as_ref())
+    }
+}
+
+/// Everything a runtime is built from.
+#[derive(Clone)]
+pub struct RuntimeParts {
+    /// Where sessions are kept.
+    pub store: Arc<dyn SessionStore>,
+    /// What runs functions.
+    pub functions: Arc<dyn FunctionHost>,
+    /// All known functions.
+    pub catalog: Arc<Catalog>,
+    /// The models.
+    pub providers: Providers,
+    /// Which component may call which function.
+    pub policy: CallPolicy,
+    /// How much one run may do.
+    pub limits: RunLimits,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The source of ids.
+    pub ids: Arc<dyn Ids>,
+}
+
+impl RuntimeParts {
+    /// Parts with the machine's clock, random ids, default limits, no grants and no model.
+    pub fn new(
+        store: Arc<dyn SessionStore>,
+        functions: Arc<dyn FunctionHost>,
+        catalog: Arc<Catalog>,
+    ) -> Self {
+        Self {
+            store,
+            functions,
+            catalog,
+            providers: Providers::default(),
+            policy: CallPolicy::default(),
+            limits: RunLimits::default(),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds::default()),
+        }
+    }
+}
+
+/// Makes what a function may ask, for the frame of one call.
+pub(crate) trait ServicesForFrame: Send + Sync {
+    /// The services of one frame.
+    fn services(&self, ports: &Arc<Ports>, frame: &Arc<Frame>) -> Arc<dyn HostServices>;
+}
+
+/// The parts as the modules of this crate use them.
+pub(crate) struct Ports {
+    pub(crate) parts: RuntimeParts,
+    pub(crate) recorder: Recorder,
+    pub(crate) services: Box<dyn ServicesForFrame>,
+}

@@ -1,0 +1,218 @@
+//! Opens and closes the nodes of a run.
+//!
+//! A node that was opened is closed whatever happens: a future that is dropped leaves its node to
+//! the recorder, which closes it as cancelled. Only the end of the process leaves a node open.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use openprogram_core::JsonObject;
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::id::{NodeId, SessionId, Timestamp};
+use openprogram_core::session::{
+    NewNode, NodeEnd, NodeQuery, NodeStatus, Session, SessionStore, StoreError,
+};
+use tokio::runtime::Handle;
+
+use crate::sources::{Clock, Ids};
+
+/// A title is what a list shows on one line.
+const TITLE_CHARS_MAX: usize = 80;
+
+/// Writes the session graph. A cheap handle; clones share the queue of abandoned nodes.
+#[derive(Clone)]
+pub(crate) struct Recorder {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn SessionStore>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    /// Nodes whose futures were dropped, in the order in which they are to be closed.
+    abandoned: Mutex<VecDeque<(NodeId, NodeEnd)>>,
+    /// Held while the queue is worked off, so that closings keep their order.
+    settling: tokio::sync::Mutex<()>,
+}
+
+/// An open node. Dropping it without closing it closes the node as cancelled.
+#[must_use]
+pub(crate) struct OpenNode {
+    recorder: Recorder,
+    id: NodeId,
+    is_open: bool,
+}
+
+impl Recorder {
+    pub(crate) fn new(
+        store: Arc<dyn SessionStore>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+    ) -> Self {
+        let inner = Inner {
+            store,
+            clock,
+            ids,
+            abandoned: Mutex::default(),
+            settling: tokio::sync::Mutex::new(()),
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+
+    pub(crate) fn store(&self) -> &dyn SessionStore {
+        &*self.inner.store
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    pub(crate) fn new_node_id(&self) -> NodeId {
+        NodeId::from_bits(self.inner.ids.bits())
+    }
+
+    /// Finds the session, or creates one with this title.
+    pub(crate) async fn enter_session(
+        &self,
+        wanted: Option<SessionId>,
+        title: &str,
+    ) -> Result<SessionId, Failure> {
+        if let Some(id) = wanted {
+            return match self.store().session(&id).await {
+                Ok(Some(_)) => Ok(id),
+                Ok(None) => Err(Failure::new(
+                    FailureCode::NotFound,
+                    format!("there is no session `{id}`; `openprogram sessions` lists them"),
+                )
+                .with("name", id.as_str())),
+                Err(error) => Err(store_failure(&error)),
+            };
+        }
+        let id = SessionId::from_bits(self.inner.ids.bits());
+        let session = Session {
+            id: id.clone(),
+            created_at: self.now(),
+            title: title.chars().take(TITLE_CHARS_MAX).collect(),
+        };
+        let created = self.store().create_session(session).await;
+        created.map_err(|error| store_failure(&error))?;
+        Ok(id)
+    }
+
+    /// The newest node at the top of a session, which precedes the next one there.
+    pub(crate) async fn newest_at_top(
+        &self,
+        session: &SessionId,
+    ) -> Result<Option<NodeId>, Failure> {
+        let newest = NodeQuery {
+            last: Some(1),
+            ..NodeQuery::default()
+        };
+        let found = self.store().nodes(session, newest).await;
+        let mut nodes = found.map_err(|error| store_failure(&error))?;
+        let Some(mut node) = nodes.pop() else {
+            return Ok(None);
+        };
+        // The newest node may be deep inside a run; the way up is at most as long as the call depth.
+        while let Some(caller) = node.opened.caller.take() {
+            let found = self.store().node(&caller).await;
+            match found.map_err(|error| store_failure(&error))? {
+                Some(above) => node = above,
+                None => return Err(store_failure(&StoreError::NoNode(caller))),
+            }
+        }
+        Ok(Some(node.opened.id))
+    }
+
+    /// Opens a node.
+    pub(crate) async fn open(&self, node: NewNode) -> Result<OpenNode, Failure> {
+        // The guard comes first: dropped while the store still writes, it closes the node after.
+        let mut open = OpenNode {
+            recorder: self.clone(),
+            id: node.id.clone(),
+            is_open: true,
+        };
+        match self.store().open_node(node).await {
+            Ok(_) => Ok(open),
+            Err(error) => {
+                open.is_open = false;
+                Err(store_failure(&error))
+            }
+        }
+    }
+
+    /// Closes the nodes of runs that were cancelled. Returns when all of them are closed.
+    pub(crate) async fn settle(&self) -> Result<(), Failure> {
+        let _turn = self.inner.settling.lock().await;
+        loop {
+            // The entry stays in the queue until it is written: this future may be dropped too.
+            let Some((id, end)) = self.abandoned().front().cloned() else {
+                return Ok(());
+            };
+            let closed = self.store().close_node(&id, end).await;
+            self.abandoned().pop_front();
+            match closed {
+                // `NoNode`: the opening itself never reached the store.
+                Ok(()) | Err(StoreError::NodeClosed(_) | StoreError::NoNode(_)) => {}
+                Err(error) => return Err(store_failure(&error)),
+            }
+        }
+    }
+
+    fn abandon(&self, id: NodeId) {
+        let end = NodeEnd {
+            status: NodeStatus::Cancelled,
+            output: None,
+            failure: Some(Failure::new(
+                FailureCode::Cancelled,
+                "the run was cancelled",
+            )),
+            usage: None,
+            attempts: Vec::new(),
+            facts: JsonObject::new(),
+            finished_at: self.now(),
+        };
+        self.abandoned().push_back((id, end));
+        // Outside an async runtime the queue waits for the next run or for `settle`.
+        if let Ok(handle) = Handle::try_current() {
+            let recorder = self.clone();
+            // An error stays visible: the node is then open in the graph.
+            handle.spawn(async move { recorder.settle().await });
+        }
+    }
+
+    fn abandoned(&self) -> MutexGuard<'_, VecDeque<(NodeId, NodeEnd)>> {
+        // Pushes and pops leave the queue whole, so a poisoned lock is no reason to lose it.
+        let abandoned = self.inner.abandoned.lock();
+        abandoned.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenNode {
+    pub(crate) fn id(&self) -> &NodeId {
+        &self.id
+    }
+
+    /// Closes the node.
+    pub(crate) async fn close(mut self, end: NodeEnd) -> Result<(), Failure> {
+        let recorder = self.recorder.clone();
+        let closed = recorder.store().close_node(&self.id, end).await;
+        self.is_open = false;
+        closed.map_err(|error| store_failure(&error))
+    }
+}
+
+impl Drop for OpenNode {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.recorder.abandon(self.id.clone());
+        }
+    }
+}
+
+/// A failing store as callers see it.
+pub(crate) fn store_failure(error: &StoreError) -> Failure {
+    Failure::new(FailureCode::Internal, error.to_string())
+}

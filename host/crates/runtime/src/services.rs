@@ -1,0 +1,100 @@
+//! What one function may ask while it runs: the gate between a guest and everything else.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use openprogram_core::Json;
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::RuntimeRole;
+use openprogram_core::guest::{DecisionRequest, HostServices, PickedOption};
+
+use crate::call::call_by_name;
+use crate::complete::provider_of;
+use crate::decide::{make_decision, pick_option};
+use crate::frame::Frame;
+use crate::limits::SYSTEM_BYTES_MAX;
+use crate::ports::{Ports, ServicesForFrame};
+
+/// Makes the services of child frames; the other end of the knot in [`ServicesForFrame`].
+pub(crate) struct FrameServices;
+
+impl ServicesForFrame for FrameServices {
+    fn services(&self, ports: &Arc<Ports>, frame: &Arc<Frame>) -> Arc<dyn HostServices> {
+        Arc::new(Services {
+            ports: Arc::clone(ports),
+            frame: Arc::clone(frame),
+        })
+    }
+}
+
+struct Services {
+    ports: Arc<Ports>,
+    frame: Arc<Frame>,
+}
+
+impl Services {
+    /// A handle that outlived its call has no rights any more.
+    fn check_running(&self) -> Result<(), Failure> {
+        if self.frame.has_ended() {
+            return Err(Failure::new(
+                FailureCode::Cancelled,
+                "the call that asks is over",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_lent(&self, role: RuntimeRole) -> Result<(), Failure> {
+        self.check_running()?;
+        if self.frame.was_lent(role) {
+            return Ok(());
+        }
+        let parameter = role.parameter();
+        let message = format!("the function has no parameter `{parameter}`; declare one to use it");
+        Err(Failure::new(FailureCode::NoRuntime, message).with("runtime", parameter))
+    }
+}
+
+#[async_trait]
+impl HostServices for Services {
+    fn model(&self, role: RuntimeRole) -> Result<String, Failure> {
+        self.check_lent(role)?;
+        Ok(provider_of(&self.ports, role)?.name().to_owned())
+    }
+
+    fn system(&self, role: RuntimeRole) -> Result<Option<String>, Failure> {
+        self.check_lent(role)?;
+        Ok(self.frame.system(role))
+    }
+
+    fn set_system(&self, role: RuntimeRole, text: Option<String>) -> Result<(), Failure> {
+        self.check_lent(role)?;
+        let length = text.as_ref().map_or(0, String::len) as u64;
+        if length > SYSTEM_BYTES_MAX {
+            let message =
+                format!("the system prompt is {length} bytes long; the most is {SYSTEM_BYTES_MAX}");
+            return Err(Failure::limit("system_bytes", SYSTEM_BYTES_MAX, message));
+        }
+        self.frame.set_system(role, text);
+        Ok(())
+    }
+
+    fn session_id(&self) -> String {
+        self.frame.run.session.as_str().to_owned()
+    }
+
+    async fn make(&self, request: DecisionRequest) -> Result<Json, Failure> {
+        self.check_running()?;
+        make_decision(&self.ports, &self.frame, request).await
+    }
+
+    async fn pick(&self, request: DecisionRequest) -> Result<PickedOption, Failure> {
+        self.check_running()?;
+        pick_option(&self.ports, &self.frame, request).await
+    }
+
+    async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure> {
+        self.check_running()?;
+        call_by_name(&self.ports, &self.frame, name, &arguments).await
+    }
+}

@@ -1,0 +1,263 @@
+//! Models that answer from a script and check every request they get.
+
+use std::collections::VecDeque;
+use std::future::pending;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use openprogram_core::content::{ContentBlock, Message, Role};
+use openprogram_core::llm::{
+    Abilities, DecisionState, EventSink, LlmError, LlmFailure, LlmReason, ModelEvent, ModelReply,
+    ModelRequest, Provider, Weight,
+};
+
+/// A request larger than this is a mistake of the code under test, unless the test says otherwise.
+const REQUEST_BYTES_MAX: usize = 256 * 1024;
+
+/// One prepared answer.
+#[derive(Clone, Debug)]
+pub enum ScriptedReply {
+    /// The model writes this.
+    Text(String),
+    /// The request fails.
+    Error(LlmError),
+    /// The model never answers.
+    Silence,
+}
+
+impl From<&str> for ScriptedReply {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for ScriptedReply {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<LlmError> for ScriptedReply {
+    fn from(error: LlmError) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// A model that writes prepared replies in order and checks every request.
+///
+/// Each request must begin and end with the user, roles must alternate, no message or block may be
+/// empty, every tool call must be answered, none of the forbidden texts may appear, and the whole
+/// must be of sensible size. A request that breaks one of these panics.
+#[derive(Debug)]
+pub struct ScriptedProvider {
+    name: String,
+    forbidden: Vec<String>,
+    request_bytes_max: usize,
+    replies: Mutex<VecDeque<ScriptedReply>>,
+    requests: Mutex<Vec<ModelRequest>>,
+}
+
+impl ScriptedProvider {
+    /// A model named `scripted:text` with these replies.
+    pub fn new<R: Into<ScriptedReply>>(replies: impl IntoIterator<Item = R>) -> Self {
+        Self {
+            name: "scripted:text".to_owned(),
+            forbidden: Vec::new(),
+            request_bytes_max: REQUEST_BYTES_MAX,
+            replies: Mutex::new(replies.into_iter().map(Into::into).collect()),
+            requests: Mutex::default(),
+        }
+    }
+
+    /// The same model under another name.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
+    /// Texts that no request may hold, for example hidden values and hidden parameter names.
+    #[must_use]
+    pub fn forbids<'a>(mut self, texts: impl IntoIterator<Item = &'a str>) -> Self {
+        self.forbidden.extend(texts.into_iter().map(str::to_owned));
+        self
+    }
+
+    /// The largest request in bytes of text.
+    #[must_use]
+    pub fn request_bytes_max(mut self, bytes: usize) -> Self {
+        self.request_bytes_max = bytes;
+        self
+    }
+
+    /// The requests so far, in order.
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        lock(&self.requests).clone()
+    }
+
+    /// How many replies have not been asked for.
+    pub fn n_left(&self) -> usize {
+        lock(&self.replies).len()
+    }
+
+    fn check(&self, request: &ModelRequest) {
+        check_turns(&request.messages);
+        let mut texts: Vec<&str> = request.system.iter().map(String::as_str).collect();
+        for block in request.messages.iter().flat_map(|m| &m.content) {
+            match block {
+                ContentBlock::Text(text) => texts.push(text),
+                ContentBlock::ToolCall(call) => texts.extend([&*call.name, &*call.arguments]),
+                ContentBlock::ToolResult(result) => texts.push(&result.text),
+                _ => {}
+            }
+        }
+        for forbidden in &self.forbidden {
+            let found = texts.iter().find(|text| text.contains(forbidden.as_str()));
+            assert!(
+                found.is_none(),
+                "`{forbidden}` reached the model: {found:?}"
+            );
+        }
+        let length: usize = texts.iter().map(|text| text.len()).sum();
+        let longest = self.request_bytes_max;
+        assert!(length <= longest, "{length} bytes, more than {longest}");
+    }
+}
+
+#[async_trait]
+impl Provider for ScriptedProvider {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            text: true,
+            decide: false,
+        }
+    }
+
+    async fn complete(
+        &self,
+        request: &ModelRequest,
+        sink: &dyn EventSink,
+    ) -> Result<ModelReply, LlmError> {
+        self.check(request);
+        lock(&self.requests).push(request.clone());
+        let reply = lock(&self.replies).pop_front();
+        match reply {
+            Some(ScriptedReply::Text(text)) => {
+                sink.event(ModelEvent::Text(text.clone()));
+                Ok(ModelReply::text_only(text))
+            }
+            Some(ScriptedReply::Error(error)) => Err(error),
+            Some(ScriptedReply::Silence) => pending().await,
+            None => Err(ran_out(&self.name)),
+        }
+    }
+}
+
+/// A model that weighs options as prepared and does not write.
+#[derive(Debug)]
+pub struct ScriptedDecider {
+    answers: Mutex<VecDeque<Result<Vec<Weight>, LlmError>>>,
+    states: Mutex<Vec<DecisionState>>,
+}
+
+impl ScriptedDecider {
+    /// A model named `scripted:decider` with these distributions.
+    pub fn new<'a, D>(distributions: impl IntoIterator<Item = D>) -> Self
+    where
+        D: IntoIterator<Item = (&'a str, f64)>,
+    {
+        let weights = |distribution: D| {
+            let weight = |(option, probability): (&str, f64)| Weight {
+                option: option.to_owned(),
+                probability,
+            };
+            Ok(distribution.into_iter().map(weight).collect())
+        };
+        Self {
+            answers: Mutex::new(distributions.into_iter().map(weights).collect()),
+            states: Mutex::default(),
+        }
+    }
+
+    /// A model that fails once.
+    pub fn failing(error: LlmError) -> Self {
+        Self {
+            answers: Mutex::new(VecDeque::from([Err(error)])),
+            states: Mutex::default(),
+        }
+    }
+
+    /// The decisions so far, in order.
+    pub fn states(&self) -> Vec<DecisionState> {
+        lock(&self.states).clone()
+    }
+}
+
+#[async_trait]
+impl Provider for ScriptedDecider {
+    fn name(&self) -> &'static str {
+        "scripted:decider"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            text: false,
+            decide: true,
+        }
+    }
+
+    async fn complete(&self, _: &ModelRequest, _: &dyn EventSink) -> Result<ModelReply, LlmError> {
+        unreachable!("a decider is never asked for text")
+    }
+
+    async fn decide(&self, state: &DecisionState) -> Result<Vec<Weight>, LlmError> {
+        lock(&self.states).push(state.clone());
+        let answer = lock(&self.answers).pop_front();
+        answer.unwrap_or_else(|| Err(ran_out(self.name())))
+    }
+}
+
+fn check_turns(messages: &[Message]) {
+    assert!(!messages.is_empty(), "a request without messages");
+    let mut open_calls: Vec<&str> = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        let expected = if index % 2 == 0 {
+            Role::User
+        } else {
+            Role::Assistant
+        };
+        assert_eq!(message.role, expected, "message {index} of {messages:#?}");
+        assert!(!message.content.is_empty(), "message {index} is empty");
+        for block in &message.content {
+            match block {
+                ContentBlock::Text(text) => assert!(!text.is_empty(), "message {index}: no text"),
+                ContentBlock::ToolCall(call) => open_calls.push(&call.id),
+                ContentBlock::ToolResult(result) => {
+                    let asked = open_calls.iter().position(|id| *id == result.id);
+                    let asked = asked.unwrap_or_else(|| panic!("`{}` was not asked", result.id));
+                    open_calls.swap_remove(asked);
+                }
+                _ => {}
+            }
+        }
+        let may_be_open = message.role == Role::Assistant;
+        assert!(
+            may_be_open || open_calls.is_empty(),
+            "unanswered calls {open_calls:?} after message {index}"
+        );
+    }
+    assert_eq!(messages.len() % 2, 1, "the last message is the user's");
+}
+
+fn ran_out(model: &str) -> LlmError {
+    let message = format!("`{model}` has no reply left");
+    LlmError::Failed(LlmFailure::new(LlmReason::Provider, false, message))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,1 @@
+//! Whole runs over scripted models and native functions.
