@@ -5,13 +5,26 @@
 //! unchanged for names that come from an option file. On the way in, `-` and `_` are equal.
 
 mod check;
+mod check_scalar;
+mod check_shape;
+mod checker;
 mod json_schema;
+mod limits;
 mod name;
+mod number;
+mod words;
 
 use std::sync::Arc;
 
 pub use check::{CheckError, CheckMode, Checked, Coercion, Mismatch, check_object, check_value};
-pub use json_schema::{parameters_to_json_schema, type_to_json_schema};
+pub(crate) use check::{Member, check_members};
+pub use json_schema::{
+    parameters_to_form_schema, parameters_to_json_schema, record_to_json_schema,
+    type_to_json_schema,
+};
+pub use limits::{
+    BYTES_MAX, COERCIONS_LISTED_MAX, ITEMS_MAX, JSON_DEPTH_MAX, NUMBER_DIGITS_MAX, STRING_BYTES_MAX,
+};
 pub use name::{names_equal, shown_name};
 
 use crate::Json;
