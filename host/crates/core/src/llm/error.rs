@@ -44,6 +44,50 @@ impl LlmReason {
             Self::Unknown => "unknown",
         }
     }
+
+    /// The name of such an error in reports.
+    #[must_use]
+    pub fn error_name(self) -> &'static str {
+        match self {
+            Self::Transport => "ConnectionError",
+            Self::RateLimit => "RateLimitError",
+            Self::Provider => "ProviderError",
+            Self::Auth => "AuthenticationError",
+            Self::Authz => "PermissionError",
+            Self::Invalid => "InvalidRequestError",
+            Self::Context => "ContextLengthError",
+            Self::Policy => "PolicyError",
+            Self::Timeout => "TimeoutError",
+            Self::Unknown => "UnknownError",
+        }
+    }
+}
+
+/// What a reason alone does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LlmDetail {
+    /// The money or the allowance of the account is spent; waiting does not help.
+    Quota,
+    /// The provider has too much to do.
+    Overloaded,
+    /// The reply ended before its end mark.
+    TruncatedStream,
+    /// There is no such model or address.
+    NotFound,
+}
+
+impl LlmDetail {
+    /// The word in failures and records.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Quota => "quota",
+            Self::Overloaded => "overloaded",
+            Self::TruncatedStream => "truncated_stream",
+            Self::NotFound => "not_found",
+        }
+    }
 }
 
 /// An error of a provider, as far as it is known.
@@ -52,6 +96,8 @@ impl LlmReason {
 pub struct LlmFailure {
     /// The class of the error.
     pub reason: LlmReason,
+    /// What the class alone does not say.
+    pub detail: Option<LlmDetail>,
     /// What happened, without prompts, keys or whole bodies.
     pub message: String,
     /// Whether the same request may succeed later.
@@ -69,6 +115,7 @@ impl LlmFailure {
     pub fn new(reason: LlmReason, retryable: bool, message: impl Into<String>) -> Self {
         Self {
             reason,
+            detail: None,
             message: message.into(),
             retryable,
             http_status: None,
@@ -103,6 +150,9 @@ impl LlmError {
                     .with("reason", failed.reason.as_str())
                     .with("retryable", failed.retryable)
                     .with("model", model);
+                if let Some(detail) = failed.detail {
+                    failure = failure.with("detail", detail.as_str());
+                }
                 if let Some(status) = failed.http_status {
                     failure = failure.with("http_status", status);
                 }

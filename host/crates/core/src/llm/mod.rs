@@ -1,11 +1,17 @@
 //! One exchange with a model: request, reply, error, and the port behind which providers stand.
 
+mod classify;
 mod error;
 mod event;
 mod provider;
 mod request;
+mod retry;
 
-pub use error::{LlmError, LlmFailure, LlmReason};
+pub use classify::{ErrorClass, ErrorSigns, classify, retry_after, should_retry};
+pub use error::{LlmDetail, LlmError, LlmFailure, LlmReason};
 pub use event::{EventSink, ModelEvent, NoEvents};
 pub use provider::{Abilities, Provider};
 pub use request::{Choice, DecisionState, ModelReply, ModelRequest, StopReason, Weight};
+pub use retry::{
+    Asked, FailedTry, RetryInfo, RetryPolicy, RetryReport, RetryStep, RetryStop, Tries, timeout_of,
+};
