@@ -145,7 +145,10 @@ fn in_declared_order(function: &Function, mut values: JsonObject) -> JsonObject 
 fn mismatch(function: &Function, error: &CheckError) -> Failure {
     Failure::new(
         FailureCode::InvalidArgument,
-        format!("argument {error} of `{}`", function.name),
+        format!(
+            "argument `{}` of `{}`: {}",
+            error.path, function.name, error.message
+        ),
     )
     .with("function", function.name.to_string())
     .with("path", error.path.clone())

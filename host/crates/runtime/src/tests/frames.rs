@@ -1,0 +1,1 @@
+//! Ambient runtime, context and system prompt over the frames of a run.
