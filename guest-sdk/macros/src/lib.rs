@@ -1,1 +1,44 @@
-//! The attribute that turns a module of functions into a component.
+//! The attribute that turns a module of ordinary Rust functions into a component.
+//!
+//! `functions` reads the module into a model (`read`, `types`, `settings`), writes the model as WIT
+//! (`wit`), lets the wit-bindgen generator make the bindings (`bindings`) and adds the glue between
+//! them and the author's functions (`convert`, `glue`). Every error is reported at the author's
+//! token, all of them at once. The author's module itself is kept as it was written.
+
+use proc_macro::TokenStream;
+
+mod arguments;
+mod bindings;
+mod convert;
+mod errors;
+mod glue;
+mod literal;
+mod metadata;
+mod model;
+mod names;
+mod read;
+mod settings;
+mod types;
+mod values;
+mod wit;
+
+/// The contract with the host, which the SDK and the loader hash alike.
+mod contract {
+    include!("../../../wit/contract.rs");
+}
+
+/// Makes a component out of an inline module of ordinary Rust functions.
+///
+/// The documentation of the crate `openprogram-guest` describes what may be written.
+#[proc_macro_attribute]
+pub fn functions(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    glue::expand(arguments.into(), item.into()).into()
+}
+
+/// The hash of the contract as an array of its 64 hexadecimal digits.
+#[doc(hidden)]
+#[proc_macro]
+pub fn contract_hash(_: TokenStream) -> TokenStream {
+    let digits = proc_macro2::Literal::byte_string(contract::contract_hash().as_bytes());
+    quote::quote!(*#digits).into()
+}

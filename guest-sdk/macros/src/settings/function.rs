@@ -1,0 +1,89 @@
+//! What `#[function(…)]` may hold.
+
+use super::{Setting, Value};
+use crate::errors::Errors;
+use crate::literal::{Literal, LiteralValue, quoted};
+use crate::model::Attribute;
+
+const KEYS: &str = "`system`, `expose` or `render_range`";
+
+/// What callers may see of a function.
+const EXPOSE: [&str; 4] = ["io", "llm", "full", "hidden"];
+
+/// Checks one setting of a function.
+pub(super) fn attribute(setting: &Setting, errors: &mut Errors) -> Option<Attribute> {
+    match setting.key.to_string().as_str() {
+        "system" => setting.text(errors).map(|text| Attribute {
+            key: "system",
+            value: quoted(text),
+        }),
+        "expose" => {
+            let text = setting.text(errors)?;
+            if !EXPOSE.contains(&text) {
+                let message = format!("expected one of `{}`", EXPOSE.join("`, `"));
+                errors.at(setting.value_span(), message);
+                return None;
+            }
+            Some(Attribute {
+                key: "expose",
+                value: quoted(text),
+            })
+        }
+        "render_range" => {
+            let value = render_range(setting, errors)?;
+            Some(Attribute {
+                key: "render_range",
+                value,
+            })
+        }
+        other => {
+            errors.at(
+                setting.key.span(),
+                format!("unknown setting `{other}`, expected {KEYS}"),
+            );
+            None
+        }
+    }
+}
+
+fn render_range(setting: &Setting, errors: &mut Errors) -> Option<String> {
+    let Value::Nested(bounds) = &setting.value else {
+        let message = "write `render_range(callers = N, subcalls = N)`";
+        errors.at(setting.key.span(), message);
+        return None;
+    };
+    let (mut callers, mut subcalls) = (None, None);
+    for bound in bounds {
+        let (slot, least) = match bound.key.to_string().as_str() {
+            "callers" => (&mut callers, 0),
+            "subcalls" => (&mut subcalls, -1),
+            other => {
+                let message = format!("unknown bound `{other}`, expected `callers` or `subcalls`");
+                errors.at(bound.key.span(), message);
+                continue;
+            }
+        };
+        match &bound.value {
+            Value::Literal(Literal {
+                value: LiteralValue::Integer(number),
+                ..
+            }) if (least..=i128::from(u32::MAX)).contains(number) => {
+                *slot = Some(*number);
+            }
+            _ => {
+                let all = if least == 0 {
+                    "leave it out for all"
+                } else {
+                    "-1 for all"
+                };
+                let message = format!("expected a number of nodes from {least} on ({all})");
+                errors.at(bound.value_span(), message);
+            }
+        }
+    }
+    let callers = callers.map_or("null".to_owned(), |number| number.to_string());
+    Some(format!(
+        "{{\"callers\":{callers},\"subcalls\":{}}}",
+        subcalls.unwrap_or(-1)
+    ))
+}

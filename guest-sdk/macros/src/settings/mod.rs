@@ -1,0 +1,158 @@
+//! Reads `#[function(…)]` and `#[param(…)]` and checks them against the signature.
+//!
+//! They are taken off the author's code first and checked once all types are known.
+
+use proc_macro2::{Ident, Span};
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Token, parenthesized};
+
+use crate::errors::Errors;
+use crate::literal::{Literal, LiteralValue, quoted};
+use crate::model::{Attribute, Function, NamedType};
+use crate::read::docs;
+
+mod function;
+mod parameter;
+
+/// One `key`, `key = value` or `key(…)`.
+struct Setting {
+    key: Ident,
+    value: Value,
+}
+
+enum Value {
+    Flag,
+    Literal(Literal),
+    Nested(Vec<Setting>),
+}
+
+impl Setting {
+    /// The value, which must be a text.
+    fn text(&self, errors: &mut Errors) -> Option<&str> {
+        match &self.value {
+            Value::Literal(Literal {
+                value: LiteralValue::Text(text),
+                ..
+            }) => Some(text),
+            _ => {
+                errors.at(self.value_span(), format!("write `{} = \"…\"`", self.key));
+                None
+            }
+        }
+    }
+
+    /// Where the value stands, or the key when there is none.
+    fn value_span(&self) -> Span {
+        match &self.value {
+            Value::Literal(literal) => literal.span,
+            Value::Flag | Value::Nested(_) => self.key.span(),
+        }
+    }
+}
+
+impl Parse for Setting {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let key = Ident::parse_any(input)?;
+        let value = if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
+            Value::Literal(input.parse()?)
+        } else if input.peek(syn::token::Paren) && key != "render_range" {
+            let message = format!("the value of `{key}` stands after `=`: `{key} = …`");
+            return Err(input.error(message));
+        } else if input.peek(syn::token::Paren) {
+            let content;
+            parenthesized!(content in input);
+            let nested = Punctuated::<Setting, Token![,]>::parse_terminated(&content)?;
+            Value::Nested(nested.into_iter().collect())
+        } else {
+            Value::Flag
+        };
+        Ok(Setting { key, value })
+    }
+}
+
+/// What was written at one function and its parameters, not yet checked.
+pub(crate) struct Pending {
+    function: Vec<Setting>,
+    /// One for each parameter of the model.
+    pub(crate) parameters: Vec<PendingParameter>,
+    /// Whether a parameter was refused, so that the function cannot be part of the model.
+    pub(crate) incomplete: bool,
+}
+
+/// What was written at one parameter, not yet checked.
+pub(crate) struct PendingParameter {
+    docs: String,
+    settings: Vec<Setting>,
+}
+
+/// Takes the doc comments and `#[param(…)]` off a parameter.
+pub(crate) fn take_from_parameter(input: &mut syn::FnArg, errors: &mut Errors) -> PendingParameter {
+    let attributes = match input {
+        syn::FnArg::Typed(typed) => &mut typed.attrs,
+        syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
+    };
+    let docs = docs(attributes);
+    let settings = take(attributes, "param", errors);
+    attributes.retain(|attribute| !attribute.path().is_ident("doc"));
+    PendingParameter { docs, settings }
+}
+
+/// Takes all attributes of this name off an item.
+fn take(attributes: &mut Vec<syn::Attribute>, name: &str, errors: &mut Errors) -> Vec<Setting> {
+    let mut settings: Vec<Setting> = Vec::new();
+    for attribute in attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident(name))
+    {
+        let parse = Punctuated::<Setting, Token![,]>::parse_terminated;
+        for setting in errors
+            .keep(attribute.parse_args_with(parse))
+            .unwrap_or_default()
+        {
+            if settings.iter().any(|earlier| earlier.key == setting.key) {
+                errors.at(
+                    setting.key.span(),
+                    format!("`{}` is given twice", setting.key),
+                );
+            } else {
+                settings.push(setting);
+            }
+        }
+    }
+    attributes.retain(|attribute| !attribute.path().is_ident(name));
+    settings
+}
+
+impl Pending {
+    pub(crate) fn of_function(attributes: &mut Vec<syn::Attribute>, errors: &mut Errors) -> Self {
+        let function = take(attributes, "function", errors);
+        Pending {
+            function,
+            parameters: Vec::new(),
+            incomplete: false,
+        }
+    }
+
+    /// Checks everything and puts it into the function.
+    pub(crate) fn apply(self, function: &mut Function, types: &[NamedType], errors: &mut Errors) {
+        for setting in self.function {
+            function
+                .attributes
+                .extend(function::attribute(&setting, errors));
+        }
+        for (parameter, pending) in function.parameters.iter_mut().zip(self.parameters) {
+            if !pending.docs.is_empty() {
+                let value = quoted(&pending.docs);
+                parameter.attributes.push(Attribute {
+                    key: "description",
+                    value,
+                });
+            }
+            let attributes = parameter::check(parameter, &pending.settings, types, errors);
+            parameter.attributes.extend(attributes);
+        }
+    }
+}

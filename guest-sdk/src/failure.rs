@@ -1,0 +1,240 @@
+//! Why a call gave no result.
+//!
+//! A failure crosses the boundary as a code, a sentence and details; this is the typed view of it.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::bindings::openprogram::agentic::types as raw;
+use crate::{Json, Value, json};
+
+/// Why a call gave no result.
+///
+/// A function may return its own error type; one that returns `Failure` passes on what the host said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    code: String,
+    message: String,
+    details: Json,
+}
+
+/// The kinds of failure that this version knows. Later versions may add some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The model never made a valid pick; [`Failure::decision_kind`] says how the last one failed.
+    Decision,
+    /// The model could not be asked or did not answer; see [`Failure::retryable`].
+    Llm,
+    /// No function on the call chain declares a runtime parameter.
+    NoRuntime,
+    /// No model is configured for the runtime, or it cannot do what was asked.
+    NoProvider,
+    /// An argument is wrong; the detail `path` names the part.
+    InvalidArgument,
+    /// No function answers to this name; the detail `nearest` may name one that does.
+    NotFound,
+    /// Not granted; the detail `how_to_allow` says what a person can do.
+    Denied,
+    /// A limit was reached; the detail `which` names it.
+    LimitReached,
+    /// The called function returned its own error, which is the detail `error`.
+    FunctionFailed,
+    /// The called function stopped abnormally.
+    Trapped,
+    /// The run was cancelled.
+    Cancelled,
+    /// A code that this version does not know. It cannot be repaired.
+    Unknown,
+}
+
+/// How the last pick of a failed decision was wrong. Later versions may add some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DecisionKind {
+    /// The reply holds no pick.
+    NoAction,
+    /// The pick is not on the menu.
+    UnknownCall,
+    /// The arguments are not an object.
+    BadArgs,
+    /// A required argument is missing.
+    MissingRequired,
+    /// An argument has a wrong type.
+    TypeMismatch,
+    /// An argument is not one of the allowed values.
+    EnumViolation,
+    /// A kind that this version does not know.
+    Unknown,
+}
+
+const CODES: [(&str, FailureKind); 11] = [
+    ("decision", FailureKind::Decision),
+    ("llm", FailureKind::Llm),
+    ("no-runtime", FailureKind::NoRuntime),
+    ("no-provider", FailureKind::NoProvider),
+    ("invalid-argument", FailureKind::InvalidArgument),
+    ("not-found", FailureKind::NotFound),
+    ("denied", FailureKind::Denied),
+    ("limit-reached", FailureKind::LimitReached),
+    ("function-failed", FailureKind::FunctionFailed),
+    ("trapped", FailureKind::Trapped),
+    ("cancelled", FailureKind::Cancelled),
+];
+
+const DECISION_KINDS: [(&str, DecisionKind); 6] = [
+    ("no_action", DecisionKind::NoAction),
+    ("unknown_call", DecisionKind::UnknownCall),
+    ("bad_args", DecisionKind::BadArgs),
+    ("missing_required", DecisionKind::MissingRequired),
+    ("type_mismatch", DecisionKind::TypeMismatch),
+    ("enum_violation", DecisionKind::EnumViolation),
+];
+
+impl Failure {
+    /// A failure with a code of the contract, a sentence for a person and no details.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Failure {
+            code: code.into(),
+            message: message.into(),
+            details: Json::from(json!({})),
+        }
+    }
+
+    /// An argument cannot be used; `path` names the part, for example `order.amount`.
+    pub fn invalid_argument(path: &str, message: impl Into<String>) -> Self {
+        Failure {
+            details: json!({ "path": path }).into(),
+            ..Self::new("invalid-argument", message)
+        }
+    }
+
+    /// The kind of failure.
+    pub fn kind(&self) -> FailureKind {
+        look_up(&CODES, &self.code).unwrap_or(FailureKind::Unknown)
+    }
+
+    /// The code as the contract writes it.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// One sentence for a person.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// All details, a JSON object. Its keys depend on the code.
+    pub fn details(&self) -> &Json {
+        &self.details
+    }
+
+    /// One of the details.
+    pub fn detail(&self, key: &str) -> Option<Value> {
+        self.details.parse::<Value>().ok()?.get(key).cloned()
+    }
+
+    /// Whether the same call may succeed a little later: the model was not reached or overloaded.
+    pub fn retryable(&self) -> bool {
+        self.kind() == FailureKind::Llm && self.detail("retryable") == Some(Value::Bool(true))
+    }
+
+    /// How the last pick was wrong, when no valid pick was made.
+    pub fn decision_kind(&self) -> Option<DecisionKind> {
+        if self.kind() != FailureKind::Decision {
+            return None;
+        }
+        let kind = self.detail("kind");
+        let name = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
+        Some(look_up(&DECISION_KINDS, name).unwrap_or(DecisionKind::Unknown))
+    }
+}
+
+fn look_up<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
+    table
+        .iter()
+        .find(|entry| entry.0 == name)
+        .map(|entry| entry.1)
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.code, self.message)
+    }
+}
+
+impl Error for Failure {}
+
+#[doc(hidden)]
+pub fn from_host(failure: raw::Failure) -> Failure {
+    let raw::Failure {
+        code,
+        message,
+        details,
+    } = failure;
+    Failure {
+        code,
+        message,
+        details: crate::value::from_host(details),
+    }
+}
+
+#[doc(hidden)]
+pub fn to_host(failure: Failure) -> raw::Failure {
+    let Failure {
+        code,
+        message,
+        details,
+    } = failure;
+    raw::Failure {
+        code,
+        message,
+        details: crate::value::to_host(details),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_details_have_a_typed_view() {
+        let cases = [
+            (
+                "decision",
+                r#"{"kind":"enum_violation"}"#,
+                FailureKind::Decision,
+                false,
+            ),
+            ("decision", "not JSON", FailureKind::Decision, false),
+            ("llm", r#"{"retryable":true}"#, FailureKind::Llm, true),
+            ("llm", r#"{"retryable":"yes"}"#, FailureKind::Llm, false),
+            (
+                "trapped",
+                r#"{"retryable":true}"#,
+                FailureKind::Trapped,
+                false,
+            ),
+            ("of-tomorrow", "{}", FailureKind::Unknown, false),
+        ];
+        for (code, details, kind, retryable) in cases {
+            let failure = from_host(raw::Failure {
+                code: code.to_owned(),
+                message: String::new(),
+                details: details.to_owned(),
+            });
+            assert_eq!(
+                (failure.kind(), failure.retryable()),
+                (kind, retryable),
+                "{code} {details}"
+            );
+        }
+        let failure = Failure {
+            details: json!({"kind": "enum_violation"}).into(),
+            ..Failure::new("decision", "no valid pick")
+        };
+        assert_eq!(failure.decision_kind(), Some(DecisionKind::EnumViolation));
+        assert_eq!(failure.to_string(), "decision: no valid pick");
+        assert_eq!(Failure::new("llm", "").decision_kind(), None);
+    }
+}
