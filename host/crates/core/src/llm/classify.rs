@@ -458,83 +458,57 @@ mod tests {
         }
     }
 
-    #[test]
-    fn codes_decide_where_there_is_no_status_of_an_error() {
-        use LlmReason::{Auth, Authz, Context, Invalid, Policy, Provider, RateLimit, Unknown};
-        let quota = Some(LlmDetail::Quota);
-        let overloaded = Some(LlmDetail::Overloaded);
-        for (status, code, text, reason, detail) in [
-            (
-                Some(200),
-                "overloaded_error",
-                "Overloaded",
-                Provider,
-                overloaded,
-            ),
-            (None, "rate_limit_error", "", RateLimit, None),
-            (
-                Some(429),
-                "insufficient_quota",
-                "You exceeded",
-                Authz,
-                quota,
-            ),
-            (Some(429), "enforced_spend_limit_reached", "", Authz, quota),
-            (
-                Some(429),
-                "",
-                "Quota exceeded: 60 requests per minute",
-                RateLimit,
-                None,
-            ),
-            (Some(402), "", "", Authz, quota),
-            (
-                Some(400),
-                "",
-                "Your credit balance is too low",
-                Authz,
-                quota,
-            ),
-            (None, "context_length_exceeded", "", Context, None),
-            (
-                Some(400),
-                "",
-                "prompt is too long: 300000 tokens",
-                Context,
-                None,
-            ),
-            (Some(400), "content_filter", "", Policy, None),
-            (Some(400), "invalid_api_key", "", Auth, None),
-            (
-                Some(404),
-                "model_not_found",
-                "",
-                Invalid,
-                Some(LlmDetail::NotFound),
-            ),
-            (
-                Some(503),
-                "",
-                "server is over capacity",
-                Provider,
-                overloaded,
-            ),
-            (None, "502", "bad gateway", Provider, None),
-            (None, "999", "", Unknown, None),
-            (Some(307), "", "", Invalid, None),
-        ] {
+    type Signs = (Option<u16>, &'static str, &'static str);
+    type Expected = (LlmReason, Option<LlmDetail>);
+
+    fn check(cases: &[(Signs, Expected)]) {
+        for ((status, code, text), expected) in cases {
             let class = classify(&ErrorSigns {
-                status,
+                status: *status,
                 codes: &[code],
                 text,
                 ..ErrorSigns::default()
             });
-            assert_eq!(
-                (class.reason, class.detail),
-                (reason, detail),
-                "{status:?} {code} {text}"
-            );
+            let got = (class.reason, class.detail);
+            assert_eq!(got, *expected, "{status:?} {code} {text}");
         }
+    }
+
+    #[test]
+    fn a_spent_quota_is_not_a_limit_that_passes() {
+        let spent = (LlmReason::Authz, Some(LlmDetail::Quota));
+        check(&[
+            ((Some(429), "insufficient_quota", "You exceeded"), spent),
+            ((Some(429), "enforced_spend_limit_reached", ""), spent),
+            ((Some(402), "", ""), spent),
+            ((Some(400), "", "Your credit balance is too low"), spent),
+            ((None, "insufficient_quota", ""), spent),
+            (
+                (Some(429), "", "Quota exceeded: 60 requests per minute"),
+                (LlmReason::RateLimit, None),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn codes_decide_where_there_is_no_status_of_an_error() {
+        use LlmReason::{Auth, Context, Invalid, Policy, Provider, RateLimit, Unknown};
+        let overloaded = (Provider, Some(LlmDetail::Overloaded));
+        let not_found = (Invalid, Some(LlmDetail::NotFound));
+        let too_long = "prompt is too long: 300000 tokens";
+        check(&[
+            ((Some(200), "overloaded_error", "Overloaded"), overloaded),
+            ((Some(503), "", "server is over capacity"), overloaded),
+            ((None, "rate_limit_error", ""), (RateLimit, None)),
+            ((None, "context_length_exceeded", ""), (Context, None)),
+            ((Some(400), "", too_long), (Context, None)),
+            ((Some(400), "content_filter", ""), (Policy, None)),
+            ((Some(400), "invalid_api_key", ""), (Auth, None)),
+            ((Some(404), "model_not_found", ""), not_found),
+            ((None, "502", "bad gateway"), (Provider, None)),
+            ((None, "999", ""), (Unknown, None)),
+            ((Some(307), "", ""), (Invalid, None)),
+        ]);
     }
 
     #[test]

@@ -71,8 +71,11 @@ impl RetryPolicy {
         retry_after: Option<Duration>,
         jitter: f64,
     ) -> Duration {
-        // NaN becomes 0 by `max`.
-        let jitter = jitter.max(0.0).min(1.0);
+        let jitter = if jitter.is_nan() {
+            0.5
+        } else {
+            jitter.clamp(0.0, 1.0)
+        };
         let doublings = i32::try_from(n_failed.saturating_sub(1)).unwrap_or(i32::MAX);
         let backoff = self.backoff_base.as_secs_f64() * 2_f64.powi(doublings);
         let sleep = match retry_after.filter(|hint| !hint.is_zero()) {
