@@ -1,1 +1,8 @@
-//! Tests that need the whole host.
+//! The harness of the tests: components, a host around them, a command line as a person uses it.
+//!
+//! A test reads as given, when, then; what it takes to get there is here.
+
+pub mod cli;
+pub mod guests;
+pub mod metadata;
+pub mod snapshot;

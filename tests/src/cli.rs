@@ -1,0 +1,192 @@
+//! The command line as a person uses it: a project folder, a clean environment, real processes.
+//!
+//! Nothing is inherited: no variable, no home, no project file above the folder. Only a command
+//! that builds gets the way to the toolchain.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::guests;
+use crate::snapshot::normalised;
+
+/// Variables by which cargo and rustc are found.
+const TOOLCHAIN: [&str; 4] = ["PATH", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
+
+/// A project of a person who has nothing else on the machine.
+#[derive(Debug)]
+pub struct Project {
+    binary: PathBuf,
+    base: TempDir,
+    builds: bool,
+}
+
+/// What a command did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its exit code; 128 and the number of the signal when it was killed.
+    pub code: i32,
+    /// Data.
+    pub stdout: String,
+    /// Words for people.
+    pub stderr: String,
+}
+
+impl Project {
+    /// An empty project folder for this binary, with a home beside it.
+    ///
+    /// # Panics
+    /// When the system gives no temporary folder.
+    #[must_use]
+    pub fn new(binary: &str) -> Self {
+        let base = tempfile::tempdir().expect("a temporary folder");
+        for folder in ["home", "project"] {
+            fs::create_dir(base.path().join(folder)).expect("an empty folder");
+        }
+        Self {
+            binary: PathBuf::from(binary),
+            base,
+            builds: false,
+        }
+    }
+
+    /// Writes a file of the project.
+    ///
+    /// # Panics
+    /// When that is not possible.
+    #[must_use]
+    pub fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("below the project")).expect("its folder");
+        fs::write(path, content).expect("a file of the project");
+        self
+    }
+
+    /// Puts guests or samples into the project, each as `NAME.wasm`.
+    #[must_use]
+    pub fn guests(self, names: &[&str]) -> Self {
+        names.iter().fold(self, |project, name| {
+            project.file(&format!("{name}.wasm"), guests::bytes(name))
+        })
+    }
+
+    /// Lets commands find the Rust toolchain of the person who runs the tests.
+    #[must_use]
+    pub fn with_toolchain(mut self) -> Self {
+        self.builds = true;
+        self
+    }
+
+    /// The project folder.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.base.path().join("project")
+    }
+
+    /// A file of the project.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder().join(name)
+    }
+
+    /// Runs `openprogram` with these arguments to its end.
+    ///
+    /// # Panics
+    /// When the binary cannot be started or writes what is not text.
+    #[must_use]
+    pub fn run(&self, arguments: &[&str]) -> Outcome {
+        let output = self.command(arguments).output().expect("the binary");
+        let text = |bytes| String::from_utf8(bytes).expect("the binary writes text");
+        Outcome {
+            code: code(output.status),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    /// Starts `openprogram` with these arguments; whoever starts it also ends it.
+    ///
+    /// # Panics
+    /// When the binary cannot be started.
+    #[must_use]
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the binary")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).current_dir(self.folder());
+        command
+            .env_clear()
+            .env("HOME", self.base.path().join("home"));
+        command.stdin(Stdio::null());
+        if self.builds {
+            for name in TOOLCHAIN {
+                command.envs(std::env::var_os(name).map(|value| (name, value)));
+            }
+            // A toolchain that stands in the home of the person is not found from another home.
+            if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
+                for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+                    if std::env::var_os(name).is_none() {
+                        command.env(name, home.join(folder));
+                    }
+                }
+            }
+        }
+        command
+    }
+
+    /// A text with everything that differs from run to run replaced.
+    #[must_use]
+    pub fn shown(&self, text: &str) -> String {
+        let folder = self.folder();
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        let root = guests::root();
+        let root = root.canonicalize().unwrap_or(root);
+        let replace =
+            |text: String, path: &Path, word: &str| text.replace(&path.display().to_string(), word);
+        let text = replace(text.to_owned(), &real, "<project>");
+        let text = replace(text, &folder, "<project>");
+        normalised(&replace(text, &root, "<repository>"))
+    }
+}
+
+impl Outcome {
+    /// The data as JSON.
+    ///
+    /// # Panics
+    /// When it is not JSON; the panic shows all that the command wrote.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Exit code, data and words as one text, for a snapshot.
+    #[must_use]
+    pub fn shown(&self, project: &Project) -> String {
+        let Self {
+            code,
+            stdout,
+            stderr,
+        } = self;
+        let text = format!("exit {code}\n--- stdout\n{stdout}--- stderr\n{stderr}");
+        project.shown(&text)
+    }
+}
+
+#[cfg(unix)]
+fn code(status: std::process::ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt as _;
+    let signal = || 128 + status.signal().unwrap_or(0);
+    status.code().unwrap_or_else(signal)
+}
+
+#[cfg(not(unix))]
+fn code(status: std::process::ExitStatus) -> i32 {
+    status.code().unwrap_or(128)
+}

@@ -1,0 +1,65 @@
+//! The components that tests load, by name.
+//!
+//! A guest is a folder in `tests/guests`: a package that the build script has compiled, or a core
+//! module in text form (`module.wat`) with its interface (`world.wit`), for what no compiler makes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+use wit_parser::Resolve;
+
+/// The components that the build script has compiled: name and file.
+const COMPILED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/components.rs"));
+
+/// The root of the repository.
+#[must_use]
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The bytes of a guest or sample.
+///
+/// # Panics
+/// When there is none of that name or it is not well formed.
+#[must_use]
+pub fn bytes(name: &str) -> Vec<u8> {
+    static KNOWN: LazyLock<Mutex<BTreeMap<String, Vec<u8>>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(bytes) = known.get(name) {
+        return bytes.clone();
+    }
+    let bytes = read(name).unwrap_or_else(|error| panic!("guest `{name}`: {error:#}"));
+    known.insert(name.to_owned(), bytes.clone());
+    bytes
+}
+
+fn read(name: &str) -> Result<Vec<u8>> {
+    if let Some((_, path)) = COMPILED.iter().find(|(compiled, _)| *compiled == name) {
+        return fs::read(path).context("its file");
+    }
+    let folder = root().join("tests/guests").join(name);
+    let wit = fs::read_to_string(folder.join("world.wit")).context("its `world.wit`")?;
+    let wat = fs::read_to_string(folder.join("module.wat")).context("its `module.wat`")?;
+    assemble(&wit, &wat)
+}
+
+/// Makes a component from a world and a core module in text form. The world may use the contract.
+///
+/// # Errors
+/// When one of the texts is wrong or they do not fit each other.
+pub fn assemble(wit: &str, wat: &str) -> Result<Vec<u8>> {
+    let mut resolve = Resolve::default();
+    resolve
+        .push_dir(root().join("wit"))
+        .context("the contract")?;
+    let package = resolve.push_source("world.wit", wit).context("the world")?;
+    let world = resolve.select_world(&[package], None)?;
+    let mut module = wat::parse_str(wat).context("the module")?;
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)?;
+    let mut encoder = ComponentEncoder::default().validate(true).module(&module)?;
+    encoder.encode().context("the component")
+}
