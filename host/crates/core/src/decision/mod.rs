@@ -2,6 +2,36 @@
 //!
 //! Takes the reply as text; how the model is asked is not known here.
 
+mod arguments;
+mod error;
+mod example;
+mod extract;
+mod menu;
 mod option;
+mod option_file;
+mod option_function;
+mod pick;
+mod prompt;
+mod read;
+mod read_string;
+mod render;
+mod repair;
+mod schema_form;
+mod type_name;
+mod weights;
+mod words;
 
+#[cfg(test)]
+mod tests;
+
+pub use arguments::{check_arguments, fill_hidden};
+pub use error::DecisionError;
+pub use extract::{CANDIDATES_MAX, Candidate, REPLY_BYTES_MAX, extract};
+pub use menu::{MENU_OPTIONS_MAX, Menu, MenuError, OPTION_NAME_BYTES_MAX};
 pub use option::{MenuOption, OptionKind, OptionSpec, Payload};
+pub use option_file::{FileOption, parse_option_file};
+pub use pick::{Pick, PickError, PickErrorKind, check_pick, parse_reply, resolve_value};
+pub use prompt::{finish_instruction, render_retry};
+pub use render::render_menu;
+pub use schema_form::{SCHEMA_FIELDS_MAX, SCHEMA_LEVELS_MAX, SchemaError, parse_schema};
+pub use weights::{WEIGHT_SUM_TOLERANCE, WeighedPick, WeightsError, pick_from_weights};

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::arguments;
 use crate::Json;
 use crate::function::FunctionRef;
-use crate::schema::RecordType;
+use crate::schema::{Member, RecordType};
 
 /// One option as its author gave it, before the function it names is looked up.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +16,26 @@ pub struct OptionSpec {
     pub description: Option<String>,
     /// What picking it means.
     pub kind: OptionKind,
+}
+
+impl OptionSpec {
+    /// Looks up the function that the option names, if it names one.
+    ///
+    /// Without a description, or with an empty one, the summary of the function is shown.
+    ///
+    /// # Errors
+    /// What the look-up answers.
+    pub fn resolve<E>(
+        self,
+        look_up: impl FnOnce(&str) -> Result<FunctionRef, E>,
+    ) -> Result<MenuOption, E> {
+        let payload = match self.kind {
+            OptionKind::Function(name) => Payload::Function(look_up(&name)?),
+            OptionKind::Value(value) => Payload::Value(value),
+            OptionKind::Schema(record) => Payload::Schema(Arc::new(record)),
+        };
+        Ok(MenuOption::new(self.name, self.description, payload))
+    }
 }
 
 /// What picking an option means.
@@ -37,6 +58,33 @@ pub struct MenuOption {
     pub description: String,
     /// What picking it means.
     pub payload: Payload,
+}
+
+impl MenuOption {
+    /// An option; without a description, or with an empty one, that of its function is taken.
+    #[must_use]
+    pub fn new(name: String, description: Option<String>, payload: Payload) -> Self {
+        let own = description.filter(|text| !text.trim().is_empty());
+        let description = own.unwrap_or_else(|| match &payload {
+            Payload::Function(function) => function.summary(),
+            Payload::Schema(record) => record.description.clone().unwrap_or_default(),
+            Payload::Value(_) => String::new(),
+        });
+        Self {
+            name,
+            description,
+            payload,
+        }
+    }
+
+    /// What the model may fill in, in declared order.
+    pub(super) fn members(&self) -> Vec<Member<'_>> {
+        match &self.payload {
+            Payload::Function(function) => arguments::members(function),
+            Payload::Schema(record) => record.fields.iter().map(Member::of).collect(),
+            Payload::Value(_) => Vec::new(),
+        }
+    }
 }
 
 /// What picking an option means, its function looked up.

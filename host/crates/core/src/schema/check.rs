@@ -6,6 +6,7 @@
 
 use super::checker::Checker;
 use super::{Field, Type};
+use crate::function::Parameter;
 use crate::{Json, JsonObject};
 
 /// How tolerant a check is.
@@ -98,11 +99,25 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    pub(super) fn of(field: &'a Field) -> Self {
+    /// A field of a record.
+    pub(crate) fn of(field: &'a Field) -> Self {
         Self {
             field,
             optional: matches!(field.ty, Type::Option(_)),
         }
+    }
+
+    /// A parameter, which may have a default.
+    pub(crate) fn of_parameter(parameter: &'a Parameter) -> Self {
+        Self {
+            field: &parameter.field,
+            optional: !parameter.is_required(),
+        }
+    }
+
+    /// Whether null counts as absence. It does not where null is itself a value of the type.
+    pub(crate) fn null_is_absence(self) -> bool {
+        self.optional && !matches!(self.field.ty, Type::Json)
     }
 }
 

@@ -147,8 +147,7 @@ impl Checker {
             for (member, entry) in members.iter().zip(&found) {
                 let Some((_, value)) = entry else { continue };
                 let field = member.field;
-                let absent = member.optional && !takes_null(&field.ty);
-                if absent && value.is_null() {
+                if member.null_is_absence() && value.is_null() {
                     continue;
                 }
                 let value = checker.at(&field.name, |checker| checker.field(value, field))?;
@@ -226,11 +225,6 @@ impl Checker {
         }
         Ok(text)
     }
-}
-
-/// Whether null is itself a value of the type.
-pub(crate) fn takes_null(ty: &Type) -> bool {
-    matches!(ty, Type::Json)
 }
 
 fn find_key<'o>(object: &'o JsonObject, name: &str) -> Option<(&'o str, &'o Json)> {

@@ -1,0 +1,140 @@
+//! The arguments of a function: what a caller may give, and what the frame adds to it.
+//!
+//! Used for picks, tool calls and calls by name alike, so that hidden and injected parameters are
+//! out of reach on every path.
+
+use crate::JsonObject;
+use crate::function::{Function, Parameter, ParameterSource};
+use crate::schema::{
+    CheckError, CheckMode, Checked, Coercion, Member, Mismatch, check_members, check_value,
+    names_equal,
+};
+
+/// Checks the visible arguments of a call, as a model or a caller gives them.
+///
+/// Values for hidden and injected parameters are dropped and recorded; defaults are not filled in.
+/// Null for a parameter that may be absent counts as absent.
+///
+/// # Errors
+/// All missing names in one error, else the first mismatch in declaration order.
+pub fn check_arguments(
+    function: &Function,
+    given: &JsonObject,
+    mode: CheckMode,
+) -> Result<Checked<JsonObject>, CheckError> {
+    let (given, dropped) = without_unseen(function, given);
+    let mut checked = check_members(&given, members(function).into_iter(), mode)?;
+    checked.coercions.splice(0..0, dropped);
+    Ok(checked)
+}
+
+/// Completes checked arguments: hidden parameters from the context, then defaults.
+///
+/// The result has the parameters in declared order, injected runtimes left out. The context is
+/// data of the caller, so it is read leniently; visible parameters are never filled from it.
+///
+/// # Errors
+/// All hidden parameters without a value in one error, else the first mismatch. The message never
+/// repeats a value of the context. Asking a model again cannot help.
+pub fn fill_hidden(
+    function: &Function,
+    mut arguments: JsonObject,
+    context: &JsonObject,
+) -> Result<JsonObject, CheckError> {
+    let mut complete = JsonObject::new();
+    let mut missing = Vec::new();
+    for parameter in &function.parameters {
+        let name = &parameter.field.name;
+        let value = match parameter.source {
+            ParameterSource::Runtime(_) => continue,
+            // `shift_remove` keeps the order of what remains; arguments are few.
+            ParameterSource::Argument => arguments.shift_remove(name),
+            ParameterSource::Context => from_context(parameter, context)?,
+        };
+        match value.or_else(|| parameter.default.clone()) {
+            Some(value) => {
+                complete.insert(name.clone(), value);
+            }
+            None if parameter.is_required() => missing.push(name.as_str()),
+            None => {}
+        }
+    }
+    match missing.first() {
+        None => Ok(complete),
+        Some(first) => Err(CheckError {
+            path: (*first).to_owned(),
+            mismatch: Mismatch::Missing,
+            message: missing_message(&missing),
+        }),
+    }
+}
+
+fn missing_message(names: &[&str]) -> String {
+    match names {
+        [_] => "hidden parameter, and the context has no value for it".to_owned(),
+        names => {
+            let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!(
+                "hidden parameters, and the context has no values for them: {}",
+                names.join(", ")
+            )
+        }
+    }
+}
+
+fn from_context(
+    parameter: &Parameter,
+    context: &JsonObject,
+) -> Result<Option<crate::Json>, CheckError> {
+    let field = &parameter.field;
+    let exact = context.get(&field.name);
+    let value = exact.or_else(|| {
+        let mut entries = context.iter();
+        let same = entries.find(|(key, _)| names_equal(key, &field.name));
+        same.map(|(_, value)| value)
+    });
+    let absent = Member::of_parameter(parameter).null_is_absence();
+    let Some(value) = value.filter(|value| !(absent && value.is_null())) else {
+        return Ok(None);
+    };
+    let checked = check_value(value, field, CheckMode::Lenient).map_err(|error| CheckError {
+        message: format!(
+            "hidden parameter, filled from the context: {}",
+            match error.mismatch {
+                // These messages do not show the value.
+                Mismatch::Missing | Mismatch::WrongType => error.message,
+                Mismatch::OutOfRange => "the value is out of range".to_owned(),
+                Mismatch::NotAllowed => "the value is not one of the allowed ones".to_owned(),
+            }
+        ),
+        ..error
+    })?;
+    Ok(Some(checked.value))
+}
+
+/// The parameters that a model may fill in.
+pub(super) fn members(function: &Function) -> Vec<Member<'_>> {
+    let visible = function.visible_parameters();
+    visible.map(Member::of_parameter).collect()
+}
+
+/// Takes out what is named like a hidden or injected parameter.
+fn without_unseen(function: &Function, given: &JsonObject) -> (JsonObject, Vec<Coercion>) {
+    let unseen = function.parameters.iter().filter(|p| !p.is_visible());
+    let unseen: Vec<_> = unseen.map(|p| p.field.name.as_str()).collect();
+    let mut kept = given.clone();
+    let mut dropped = Vec::new();
+    if !unseen.is_empty() {
+        kept.retain(|key, _| {
+            let hidden = unseen.iter().find(|name| names_equal(name, key));
+            if let Some(name) = hidden {
+                dropped.push(Coercion {
+                    path: (*name).to_owned(),
+                    what: "never taken from a reply or a caller, dropped".to_owned(),
+                });
+            }
+            hidden.is_none()
+        });
+    }
+    (kept, dropped)
+}

@@ -1,0 +1,119 @@
+//! From the distribution of a decider to a checked pick. Nothing of its answer is trusted.
+
+use super::menu::Menu;
+use super::pick::{Pick, PickError, check_given};
+use crate::JsonObject;
+use crate::schema::{CheckMode, quoted};
+
+/// How far the sum of the weights may be from 1.
+pub const WEIGHT_SUM_TOLERANCE: f64 = 0.001;
+
+/// What is wrong with the answer of a decider.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum WeightsError {
+    /// It weighs nothing.
+    #[error("the answer weighs no option")]
+    Empty,
+    /// A weight is no number.
+    #[error("the weight of {option} is {weight}, not a finite number")]
+    NotFinite {
+        /// The name, quoted and cut.
+        option: String,
+        /// The weight.
+        weight: f64,
+    },
+    /// A weight is no probability.
+    #[error("the weight of {option} is {weight}, not from 0 to 1")]
+    OutOfRange {
+        /// The name, quoted and cut.
+        option: String,
+        /// The weight.
+        weight: f64,
+    },
+    /// A weight names no option of the menu.
+    #[error("{option} is not one of the options")]
+    UnknownOption {
+        /// The name, quoted and cut.
+        option: String,
+    },
+    /// An option is weighed twice.
+    #[error("{option} is weighed twice")]
+    Twice {
+        /// The name, quoted and cut.
+        option: String,
+    },
+    /// The weights are no distribution.
+    #[error("the weights sum to {sum}, not to 1")]
+    Sum {
+        /// Their sum.
+        sum: f64,
+    },
+    /// The preferred option cannot be picked without arguments, which a decider cannot write.
+    #[error("{0}")]
+    Pick(#[from] PickError),
+}
+
+/// A pick by weight.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeighedPick {
+    /// The pick, without arguments.
+    pub pick: Pick,
+    /// The weight of the picked option.
+    pub probability: f64,
+}
+
+/// Picks the option with the largest weight; among equals the first of the menu.
+///
+/// Options that are left out have the weight 0.
+///
+/// # Errors
+/// When the answer is no distribution over the menu, or the preferred option needs an argument.
+pub fn pick_from_weights<'a>(
+    menu: &Menu,
+    weights: impl IntoIterator<Item = (&'a str, f64)>,
+) -> Result<WeighedPick, WeightsError> {
+    let mut known: Vec<Option<f64>> = vec![None; menu.options().len()];
+    let mut sum = 0.0;
+    for (name, weight) in weights {
+        let option = || quoted(name);
+        let (index, _) = menu
+            .find(name)
+            .ok_or_else(|| WeightsError::UnknownOption { option: option() })?;
+        if !weight.is_finite() {
+            let option = option();
+            return Err(WeightsError::NotFinite { option, weight });
+        }
+        if !(0.0..=1.0).contains(&weight) {
+            let option = option();
+            return Err(WeightsError::OutOfRange { option, weight });
+        }
+        if known[index].replace(weight).is_some() {
+            return Err(WeightsError::Twice { option: option() });
+        }
+        sum += weight;
+    }
+    if known.iter().all(Option::is_none) {
+        return Err(WeightsError::Empty);
+    }
+    if (sum - 1.0).abs() > WEIGHT_SUM_TOLERANCE {
+        return Err(WeightsError::Sum { sum });
+    }
+    let mut best = (0, 0.0);
+    for (index, weight) in known.into_iter().enumerate() {
+        let weight = weight.unwrap_or(0.0);
+        if weight > best.1 {
+            best = (index, weight);
+        }
+    }
+    let (index, probability) = best;
+    let option = &menu.options()[index];
+    let checked = check_given(option, &JsonObject::new(), CheckMode::Strict)?;
+    let pick = Pick {
+        index,
+        name: option.name.clone(),
+        arguments: checked.value,
+        coercions: Vec::new(),
+        repairs: Vec::new(),
+    };
+    Ok(WeighedPick { pick, probability })
+}
