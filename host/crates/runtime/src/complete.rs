@@ -93,7 +93,7 @@ pub(crate) async fn complete_text<'a>(
                     open.model
                 );
                 let failure = Failure::limit("reply_bytes", longest, message);
-                return Err(open.fail(failure, JsonObject::new()).await);
+                return Err(open.fail(failure).await);
             }
             Ok((open, text))
         }
@@ -171,18 +171,22 @@ impl<'a> OpenTurn<'a> {
         self.node.id()
     }
 
-    /// Records the reply and what was made of it.
+    /// Records the reply, null for none, and what was made of it.
     pub(crate) async fn close(
         self,
         output: impl Into<Json>,
         facts: JsonObject,
     ) -> Result<(), Failure> {
-        self.end(Some(output.into()), None, facts).await
+        let output = Some(output.into()).filter(|output| !output.is_null());
+        self.end(output, None, facts).await
     }
 
     /// Records that the request failed, and gives the failure back.
-    pub(crate) async fn fail(self, failure: Failure, facts: JsonObject) -> Failure {
-        match self.end(None, Some(failure.clone()), facts).await {
+    pub(crate) async fn fail(self, failure: Failure) -> Failure {
+        match self
+            .end(None, Some(failure.clone()), JsonObject::new())
+            .await
+        {
             Ok(()) => failure,
             Err(unrecorded) => unrecorded,
         }
@@ -190,7 +194,7 @@ impl<'a> OpenTurn<'a> {
 
     async fn fail_with(self, error: &LlmError) -> Failure {
         let failure = error.to_failure(&self.model);
-        self.fail(failure, JsonObject::new()).await
+        self.fail(failure).await
     }
 
     async fn end(

@@ -1,43 +1,193 @@
-//! Decisions: a menu put to a model, its reply read and checked, asked again, resolved.
+//! Decisions: a menu checked as a whole, put to a model, and the pick resolved.
+//!
+//! Nothing is asked before the menu is known to be good, and nothing runs before the pick is.
 
 use std::sync::Arc;
 
-use openprogram_core::Json;
+use openprogram_core::decision::{
+    DecisionError, Menu, Payload, Pick, PickError, fill_hidden, resolve_value,
+};
 use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::{FunctionRef, RuntimeRole};
 use openprogram_core::guest::{DecisionRequest, PickedOption};
+use openprogram_core::{Json, JsonObject};
 
-use crate::frame::Frame;
+use crate::arguments::Arguments;
+use crate::ask::{Picked, PlannedDecision, ask};
+use crate::call::{PlannedCall, find_function, run_call};
+use crate::complete::provider_of;
+use crate::frame::{Frame, overlaid};
+use crate::limits::MENU_RETRIES_MAX;
 use crate::ports::Ports;
 use crate::{DecideRequest, DecidedPick};
 
-pub(crate) struct CheckedMenu {}
-
-impl CheckedMenu {
-    pub(crate) fn new(_ports: &Ports, _request: &DecideRequest) -> Result<Self, Failure> {
-        Err(Failure::new(FailureCode::Internal, "not there yet"))
-    }
-}
-
-pub(crate) async fn decide_at_top(
-    _ports: &Ports,
-    _frame: &Frame,
-    _menu: CheckedMenu,
-) -> Result<DecidedPick, Failure> {
-    Err(Failure::new(FailureCode::Internal, "not there yet"))
-}
-
+/// Decides for the function of `frame` and resolves the pick into the result of the next step.
 pub(crate) async fn make_decision(
-    _ports: &Arc<Ports>,
-    _frame: &Arc<Frame>,
-    _request: DecisionRequest,
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    request: DecisionRequest,
 ) -> Result<Json, Failure> {
-    Err(Failure::new(FailureCode::Internal, "not there yet"))
+    let planned = plan_in_frame(ports, frame, request)?;
+    let picked = ask(ports, frame, &planned).await?;
+    resolve(ports, frame, planned, picked).await
 }
 
+/// Decides for the function of `frame` and runs nothing.
 pub(crate) async fn pick_option(
-    _ports: &Ports,
-    _frame: &Frame,
-    _request: DecisionRequest,
+    ports: &Ports,
+    frame: &Frame,
+    request: DecisionRequest,
 ) -> Result<PickedOption, Failure> {
-    Err(Failure::new(FailureCode::Internal, "not there yet"))
+    let planned = plan_in_frame(ports, frame, request)?;
+    let picked = ask(ports, frame, &planned).await?;
+    Ok(PickedOption {
+        name: picked.pick.name,
+        arguments: picked.pick.arguments,
+        how: picked.method.to_owned(),
+    })
+}
+
+/// Decides at the top, where nothing runs either.
+pub(crate) async fn decide_at_top(
+    ports: &Ports,
+    frame: &Frame,
+    planned: PlannedDecision,
+) -> Result<DecidedPick, Failure> {
+    let picked = ask(ports, frame, &planned).await?;
+    if let Payload::Function(function) = payload(&planned, &picked.pick) {
+        // Filled in to see whether the function could run, and not shown.
+        fill(function, &planned.context, &picked)?;
+    }
+    let pick = picked.pick;
+    Ok(DecidedPick {
+        value: resolve_value(&planned.menu, &pick),
+        coerced: pick.coerced(),
+        option: pick.name,
+        arguments: pick.arguments,
+        method: picked.method,
+    })
+}
+
+/// Checks everything about a decision that can be checked without a model, for a function.
+fn plan_in_frame(
+    ports: &Ports,
+    frame: &Frame,
+    request: DecisionRequest,
+) -> Result<PlannedDecision, Failure> {
+    let planned = (|| {
+        let role = request.runtime.or(frame.ambient).ok_or_else(no_runtime)?;
+        let component = frame.component();
+        let mut options = Vec::with_capacity(request.options.len());
+        for spec in request.options {
+            let name = spec.name.clone();
+            let found = spec.resolve(|function| find_function(ports, component, function));
+            options.push(found.map_err(|failure| of_option(&name, failure))?);
+        }
+        let planned = PlannedDecision {
+            role,
+            prompt: request.prompt,
+            menu: Menu::new(options).map_err(|error| error.to_failure())?,
+            context: overlaid(&frame.context, &request.context),
+            max_retries: request.max_retries,
+        };
+        check(ports, &planned)?;
+        Ok(planned)
+    })();
+    planned.inspect_err(|failure| frame.note_refusal(failure))
+}
+
+/// The same for a decision at the top, whose functions are looked up already.
+pub(crate) fn plan_at_top(
+    ports: &Ports,
+    request: &DecideRequest,
+) -> Result<PlannedDecision, Failure> {
+    let planned = PlannedDecision {
+        role: RuntimeRole::Main,
+        prompt: request.prompt.clone(),
+        menu: Menu::new(request.options.clone()).map_err(|error| error.to_failure())?,
+        context: request.context.clone(),
+        max_retries: request.max_retries,
+    };
+    check(ports, &planned)?;
+    Ok(planned)
+}
+
+/// Checks what does not depend on who asks.
+fn check(ports: &Ports, planned: &PlannedDecision) -> Result<(), Failure> {
+    let longest = ports.parts.limits.prompt_bytes;
+    let length = planned.prompt.len() as u64;
+    if length > longest {
+        let message = format!("the prompt is {length} bytes long; the most is {longest}");
+        return Err(Failure::limit("prompt_bytes", longest, message));
+    }
+    if planned.max_retries > MENU_RETRIES_MAX {
+        let message = format!("a decision is asked again at most {MENU_RETRIES_MAX} times");
+        let most = u64::from(MENU_RETRIES_MAX);
+        return Err(Failure::limit("max_retries", most, message));
+    }
+    provider_of(ports, planned.role)?;
+    Ok(())
+}
+
+fn payload<'a>(planned: &'a PlannedDecision, pick: &Pick) -> &'a Payload {
+    &planned.menu.options()[pick.index].payload
+}
+
+/// Turns a pick into the result of the next step.
+async fn resolve(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    planned: PlannedDecision,
+    picked: Picked,
+) -> Result<Json, Failure> {
+    let function = match payload(&planned, &picked.pick) {
+        Payload::Function(function) => Arc::clone(function),
+        Payload::Value(_) | Payload::Schema(_) => {
+            let value = resolve_value(&planned.menu, &picked.pick);
+            return Ok(value.unwrap_or_default());
+        }
+    };
+    let values = fill(&function, &planned.context, &picked)?;
+    let call = PlannedCall {
+        node: ports.recorder.new_node_id(),
+        function,
+        arguments: Arguments {
+            values,
+            // What was forgiven in a pick is recorded with the turn that made it.
+            coercions: Vec::new(),
+        },
+        context: planned.context,
+        predecessor: None,
+        picked_by: Some(picked.turn),
+    };
+    run_call(ports, frame, call).await.result
+}
+
+/// Completes the arguments of a picked function. Asking again would not help: what is missing is
+/// not the model's to give.
+fn fill(
+    function: &FunctionRef,
+    context: &JsonObject,
+    picked: &Picked,
+) -> Result<JsonObject, Failure> {
+    let filled = fill_hidden(function, picked.pick.arguments.clone(), context);
+    filled.map_err(|error| {
+        let error = PickError::from(error);
+        DecisionError::new(error, picked.n_asked, &picked.reply).to_failure()
+    })
+}
+
+/// A failure about one option names it.
+fn of_option(option: &str, mut failure: Failure) -> Failure {
+    let shown: String = option.chars().take(64).collect();
+    failure.message = format!("option `{shown}`: {}", failure.message);
+    failure.with("option", shown)
+}
+
+fn no_runtime() -> Failure {
+    Failure::new(
+        FailureCode::NoRuntime,
+        "no function on the call chain declares a runtime; add a parameter `runtime: &Runtime` to \
+         the function that decides or to one that calls it",
+    )
 }

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod arguments;
+mod ask;
 mod call;
 mod complete;
 mod decide;
@@ -32,7 +33,6 @@ use openprogram_core::catalog::Catalog;
 use openprogram_core::decision::MenuOption;
 use openprogram_core::failure::Failure;
 use openprogram_core::id::{NodeId, SessionId};
-use openprogram_core::schema::Coercion;
 use openprogram_core::session::SessionStore;
 use openprogram_core::{Json, JsonObject};
 
@@ -112,12 +112,12 @@ pub struct DecidedPick {
     pub option: String,
     /// The arguments as picked: hidden ones and defaults are not filled in.
     pub arguments: JsonObject,
-    /// The value of a value option, the filled-in fields of a schema option.
+    /// What the decision gives: a value, or the filled-in fields. `None` for a function.
     pub value: Option<Json>,
     /// How the pick came about: `decider` or `text`.
     pub method: &'static str,
-    /// What was repaired or dropped.
-    pub coerced: Vec<Coercion>,
+    /// What was forgiven or dropped to read it, one line each.
+    pub coerced: Vec<String>,
 }
 
 impl Runtime {

@@ -11,7 +11,7 @@ use openprogram_core::id::SessionId;
 
 use crate::arguments::complete_arguments;
 use crate::call::{CallEnd, PlannedCall, find_function, run_call};
-use crate::decide::{CheckedMenu, decide_at_top};
+use crate::decide::{decide_at_top, plan_at_top};
 use crate::frame::{Frame, Run};
 use crate::ports::Ports;
 use crate::{DecideOutcome, DecideRequest, RunOutcome, RunRequest};
@@ -79,8 +79,8 @@ pub(crate) async fn decide(
         session,
         result: Err(failure),
     };
-    let menu = match CheckedMenu::new(ports, &request) {
-        Ok(menu) => menu,
+    let planned = match plan_at_top(ports, &request) {
+        Ok(planned) => planned,
         Err(failure) => return refused(request.session, failure),
     };
     let session = match enter(ports, request.session.clone(), &request.prompt).await {
@@ -89,7 +89,7 @@ pub(crate) async fn decide(
     };
     let run = Arc::new(Run::new(session.clone(), request.events));
     let frame = Frame::top(run, request.context).with_ambient(RuntimeRole::Main);
-    let result = match until(decide_at_top(ports, &frame, menu), stop).await {
+    let result = match until(decide_at_top(ports, &frame, planned), stop).await {
         Some(result) => result,
         None => Err(settled_cancel(ports).await),
     };

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{graph, hidden, nodes, object, run, runtime_with, text, told, with_default};
 use crate::testing::{NativeCall, NativeFunctions, function, passed_on};
-use crate::{CallPolicy, RunLimits, RunRequest, Runtime, RuntimeParts};
+use crate::{CallPolicy, RunRequest, Runtime, RuntimeParts};
 
 /// Gives back its arguments.
 async fn echo(call: NativeCall) -> Result<Json, CallError> {
@@ -102,8 +102,8 @@ async fn wrong_arguments_name_their_path() {
         invalid("session_id", from_context),
     )
     .await;
-    let no_value = "argument `session_id` of `test:desk/api.greet` is hidden and the context \
-                    holds no value for it";
+    let no_value = "argument `session_id` of `test:desk/api.greet`: hidden parameter, and the \
+                    context has no value for it";
     let arguments = json!({"who": "Ada"});
     check_run(
         "greet",
@@ -145,7 +145,8 @@ async fn a_repaired_argument_is_recorded() {
           fact hidden_arguments=["session_id"]
           fact coerced=[{"path":"count","what":"\"5\" read as 5"}]
           out  {"who":"Ada","count":5,"session_id":"S1"}
-    "#]].assert_eq(&graph(&runtime, &outcome).await);
+    "#]]
+    .assert_eq(&graph(&runtime, &outcome).await);
 }
 
 async fn check_relay(runtime: &Runtime, name: &str, arguments: Json, expected: Expect) {
@@ -159,7 +160,11 @@ async fn check_relay(runtime: &Runtime, name: &str, arguments: Json, expected: E
 #[tokio::test]
 async fn own_functions_come_first_and_need_no_grant() {
     let runtime = runtime_with(functions(), |_| ());
-    check_relay(&runtime, "ping", json!({}), expect![[r#"
+    check_relay(
+        &runtime,
+        "ping",
+        json!({}),
+        expect![[r#"
         {
           "ok": {}
         }
@@ -169,7 +174,9 @@ async fn own_functions_come_first_and_need_no_grant() {
         2 code test:desk/api.ping caller=1
           in   {}
           out  {}
-    "#]]).await;
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -201,7 +208,11 @@ fn granted(parts: &mut RuntimeParts) {
 #[tokio::test]
 async fn a_grant_opens_one_function_and_the_next_refusal_keeps_it() {
     let runtime = runtime_with(functions(), granted);
-    check_relay(&runtime, "shop.refund", json!({}), expect![[r#"
+    check_relay(
+        &runtime,
+        "shop.refund",
+        json!({}),
+        expect![[r#"
         {
           "ok": {}
         }
@@ -211,7 +222,9 @@ async fn a_grant_opens_one_function_and_the_next_refusal_keeps_it() {
         2 code test:shop/api.refund caller=1
           in   {}
           out  {}
-    "#]]).await;
+    "#]],
+    )
+    .await;
     let arguments = json!({"name": "shop.ping", "arguments": {}});
     let outcome = run(&runtime, "relay", arguments).await;
     let expected = json!({
@@ -291,99 +304,6 @@ async fn what_cannot_be_called_is_refused_and_kept_in_the_record() {
     }
 }
 
-/// Calls itself for ever.
-async fn recurse(call: NativeCall) -> Result<Json, CallError> {
-    let next = call.services.call("recurse", json!({})).await;
-    next.map_err(passed_on)
-}
-
-/// Calls its sibling for ever, which calls it.
-async fn bounce(call: NativeCall) -> Result<Json, CallError> {
-    let name = &call.function.name.function;
-    let number: u32 = name["bounce-".len()..].parse().unwrap();
-    let next = format!("bounce-{}", number + 1);
-    call.services
-        .call(&next, json!({}))
-        .await
-        .map_err(passed_on)
-}
-
-/// Makes calls until one is refused, and counts them.
-async fn flood(call: NativeCall) -> Result<Json, CallError> {
-    for number in 0.. {
-        if let Err(failure) = call.services.call("ping", json!({})).await {
-            return Ok(json!([number, failure.details["which"]]));
-        }
-    }
-    unreachable!("a flood ends")
-}
-
-/// Floods twice below itself.
-async fn floods(call: NativeCall) -> Result<Json, CallError> {
-    let mut outcomes = Vec::new();
-    for _ in 0..2 {
-        outcomes.push(
-            call.services
-                .call("flood", json!({}))
-                .await
-                .map_err(passed_on)?,
-        );
-    }
-    Ok(outcomes.into())
-}
-
-#[tokio::test]
-async fn every_limit_ends_what_it_is_for_and_is_named() {
-    let limits = RunLimits {
-        call_depth: 4,
-        recursion: 3,
-        fan_out: 5,
-        calls: 9,
-        ..RunLimits::default()
-    };
-    let limited = |which: &str, limit: u32, message: &str| {
-        json!({
-            "code": "limit-reached",
-            "message": message,
-            "details": {"which": which, "limit": limit},
-        })
-    };
-    let cases = [
-        (
-            "recurse",
-            limited(
-                "recursion",
-                3,
-                "`test:a/api.recurse` is already running 3 times in this chain",
-            ),
-        ),
-        (
-            "bounce-1",
-            limited(
-                "call_depth",
-                4,
-                "`test:a/api.bounce-5` would be deeper than 4 calls",
-            ),
-        ),
-        ("flood", json!({"ok": [5, "fan_out"]})),
-        ("floods", json!({"ok": [[5, "fan_out"], [1, "calls"]]})),
-    ];
-    for (name, expected) in cases {
-        let mut functions = NativeFunctions::default()
-            .with(function("a", "recurse", "", []), recurse)
-            .with(function("a", "ping", "", []), echo)
-            .with(function("a", "flood", "", []), flood)
-            .with(function("a", "floods", "", []), floods);
-        for number in 1..=5 {
-            let bounces = function("a", &format!("bounce-{number}"), "", []);
-            functions = functions.with(bounces, bounce);
-        }
-        let runtime = runtime_with(functions, |parts| parts.limits = limits);
-        let outcome = run(&runtime, name, json!({})).await;
-        assert_eq!(told(&outcome), expected, "{name}");
-    }
-}
-
 #[tokio::test]
 async fn what_a_call_cost_and_how_it_failed_is_recorded() {
     let report = CallReport {
@@ -442,7 +362,8 @@ async fn runs_in_one_session_follow_each_other() {
         3 code test:shop/api.refund after=1
           in   {}
           out  {}
-    "#]].assert_eq(&graph(&runtime, &second).await);
+    "#]]
+    .assert_eq(&graph(&runtime, &second).await);
 
     let mut elsewhere = RunRequest::new("refund");
     let unknown = openprogram_core::id::SessionId::from_bits(0xabc);

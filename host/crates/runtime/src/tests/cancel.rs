@@ -59,7 +59,8 @@ async fn a_stopped_run_tells_where_it_was_and_closes_every_node() {
           in   {}
           cancelled: the run was cancelled
           cancelled
-    "#]].assert_eq(&graph(&runtime, &outcome).await);
+    "#]]
+    .assert_eq(&graph(&runtime, &outcome).await);
 }
 
 #[tokio::test]

@@ -2,11 +2,19 @@
 
 mod calls;
 mod cancel;
+mod deciders;
+mod decisions;
+mod desk;
+mod flows;
 mod frames;
+mod limits;
+mod refusals;
 
 use std::sync::Arc;
 
+use openprogram_core::decision::{OptionKind, OptionSpec};
 use openprogram_core::function::{Parameter, ParameterSource};
+use openprogram_core::guest::DecisionRequest;
 use openprogram_core::id::Timestamp;
 use openprogram_core::schema::Type;
 use openprogram_core::session::{MemoryStore, Node, NodeQuery};
@@ -76,5 +84,34 @@ fn told(outcome: &RunOutcome) -> Json {
     match &outcome.result {
         Ok(value) => json!({ "ok": value }),
         Err(failure) => failure.to_json(),
+    }
+}
+
+/// A decision without context, asked again once, over the ambient runtime.
+fn decision(prompt: &str, options: Vec<OptionSpec>) -> DecisionRequest {
+    DecisionRequest {
+        prompt: prompt.to_owned(),
+        options,
+        context: JsonObject::new(),
+        max_retries: 1,
+        runtime: None,
+    }
+}
+
+/// An option that stands for a value.
+fn value(name: &str, value: Json) -> OptionSpec {
+    option(name, OptionKind::Value(value))
+}
+
+/// An option that runs a function.
+fn runs(name: &str, function: &str) -> OptionSpec {
+    option(name, OptionKind::Function(function.to_owned()))
+}
+
+fn option(name: &str, kind: OptionKind) -> OptionSpec {
+    OptionSpec {
+        name: name.to_owned(),
+        description: None,
+        kind,
     }
 }

@@ -1,0 +1,58 @@
+//! What is wrong with a request whatever the protocol: refused before anything is sent, with the
+//! reason and the way out. Servers would refuse it too, later and in other words.
+
+use openprogram_core::content::{ContentBlock, Role};
+use openprogram_core::llm::{LlmFailure, ModelRequest};
+use openprogram_core::tool::ToolChoice;
+
+use crate::failure::refused;
+use crate::profile::Profile;
+
+/// Checks a request against what the model takes.
+pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), LlmFailure> {
+    let blocks = || request.messages.iter().flat_map(|message| &message.content);
+    let is_empty = |block: &ContentBlock| matches!(block, ContentBlock::Text(t) if t.is_empty());
+    if blocks().all(is_empty) {
+        return Err(refused("the request holds no content; give the model something to answer"));
+    }
+    let has_image = |block: &ContentBlock| matches!(block, ContentBlock::Image { .. });
+    if blocks().any(has_image) && !profile.images {
+        return Err(refused(
+            "the model is not known to see images; use another one, or set `images = true` in a \
+             profile row for it",
+        ));
+    }
+    let assistants = request.messages.iter().filter(|m| m.role == Role::Assistant);
+    if assistants.flat_map(|message| &message.content).any(has_image) {
+        return Err(refused("a message of the model holds an image; only the user's can"));
+    }
+    if let Some(most) = profile.tools_max.filter(|most| request.tools.len() > *most) {
+        let message = format!(
+            "the request offers {} tools and the model takes {most}; offer fewer",
+            request.tools.len()
+        );
+        return Err(refused(message));
+    }
+    let demanded = match &request.tool_choice {
+        ToolChoice::Auto | ToolChoice::None => return Ok(()),
+        ToolChoice::Required => "required",
+        ToolChoice::Named(name) => {
+            if request.tools.iter().all(|tool| tool.name != *name) {
+                let message = format!("the tool `{name}` is demanded and not offered; offer it");
+                return Err(refused(message));
+            }
+            name
+        }
+    };
+    if request.tools.is_empty() {
+        return Err(refused("a tool call is demanded and no tool is offered; offer one"));
+    }
+    if !profile.forced_tool_choice {
+        let message = format!(
+            "the model is not known to take the tool choice `{demanded}`; use `auto`, or set \
+             `forced_tool_choice = true` in a profile row for it"
+        );
+        return Err(refused(message));
+    }
+    Ok(())
+}

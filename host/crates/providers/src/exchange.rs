@@ -1,0 +1,177 @@
+//! One request and its reply: the loop between transport, events and a protocol's decoder.
+//!
+//! A reply is complete when the decoder has seen the protocol's own end mark, and not before:
+//! a connection that ends early is an error, however much came. What ends late is cut.
+
+use std::time::Duration;
+
+use openprogram_core::llm::{EventSink, LlmFailure, ModelReply};
+
+use crate::failure;
+use crate::sse::{SseDecoder, SseEvent};
+use crate::transport::{Post, Reply, Transport};
+
+/// How long the end of the connection is awaited after the reply is complete, so that the
+/// connection can be used again.
+const AFTER_CLOSE: Duration = Duration::from_millis(50);
+/// How long more is awaited after the end mark where usage may still come.
+const AFTER_END: Duration = Duration::from_secs(5);
+
+/// Reads the replies of one protocol.
+pub(crate) trait Decoder: Send {
+    /// Takes one event of a streamed reply and shows what it brings.
+    fn event(&mut self, event: &SseEvent, sink: &dyn EventSink) -> Result<(), LlmFailure>;
+
+    /// Takes a reply that came as one JSON document.
+    fn whole(&mut self, body: &[u8], sink: &dyn EventSink) -> Result<(), LlmFailure>;
+
+    /// Whether the reply is complete. Usage may still come.
+    fn has_ended(&self) -> bool;
+
+    /// Whether nothing can come any more.
+    fn is_closed(&self) -> bool;
+
+    /// The reply. Called once, after its end.
+    fn finish(self, sink: &dyn EventSink) -> Result<ModelReply, LlmFailure>;
+}
+
+/// Sends a request and reads its reply.
+pub(crate) async fn exchange<D: Decoder>(
+    transport: &Transport,
+    post: Post<'_>,
+    mut decoder: D,
+    sink: &dyn EventSink,
+) -> Result<ModelReply, LlmFailure> {
+    let mut reply = transport.post(post).await?;
+    match reply.media_type().as_str() {
+        "application/json" => decoder.whole(&reply.whole().await?, sink)?,
+        "text/html" => {
+            let why = "the server answers with a web page; check the base URL";
+            return Err(failure::refused(why));
+        }
+        _ => read_stream(&mut reply, &mut decoder, sink).await?,
+    }
+    if !decoder.has_ended() {
+        return Err(failure::truncated());
+    }
+    decoder.finish(sink)
+}
+
+async fn read_stream<D: Decoder>(
+    reply: &mut Reply,
+    decoder: &mut D,
+    sink: &dyn EventSink,
+) -> Result<(), LlmFailure> {
+    let mut events = SseDecoder::new();
+    loop {
+        let next = if decoder.is_closed() {
+            tokio::time::timeout(AFTER_CLOSE, reply.next()).await
+        } else if decoder.has_ended() {
+            tokio::time::timeout(AFTER_END, reply.next()).await
+        } else {
+            Ok(reply.next().await)
+        };
+        let chunk = match next {
+            Ok(Ok(Some(chunk))) => chunk,
+            Ok(Ok(None)) => break,
+            // What breaks after the end mark takes nothing away from the reply.
+            Ok(Err(_)) | Err(_) if decoder.has_ended() => return Ok(()),
+            Ok(Err(failure)) => return Err(failure),
+            Err(_) => return Err(failure::truncated()),
+        };
+        if decoder.is_closed() {
+            return Ok(());
+        }
+        for event in events.push(chunk.as_ref()).map_err(failure::too_large)? {
+            decoder.event(&event, sink)?;
+        }
+    }
+    match events.finish().map_err(failure::too_large)? {
+        Some(event) => decoder.event(&event, sink),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Decodes recorded bytes without a connection.
+
+    use std::sync::Mutex;
+
+    use openprogram_core::llm::ModelEvent;
+
+    use super::*;
+
+    /// Keeps what it is shown; neighbouring pieces of one kind are joined.
+    #[derive(Default)]
+    pub(crate) struct Shown(Mutex<Vec<ModelEvent>>);
+
+    impl EventSink for Shown {
+        fn event(&self, event: ModelEvent) {
+            let mut shown = self.0.lock().unwrap();
+            match (shown.last_mut(), event) {
+                (Some(ModelEvent::Text(last)), ModelEvent::Text(more)) => last.push_str(&more),
+                (Some(ModelEvent::Thinking(last)), ModelEvent::Thinking(more)) => {
+                    last.push_str(&more);
+                }
+                (_, event) => shown.push(event),
+            }
+        }
+    }
+
+    impl Shown {
+        pub(crate) fn take(self) -> Vec<ModelEvent> {
+            self.0.into_inner().unwrap()
+        }
+    }
+
+    /// A reply and what was shown on the way.
+    pub(crate) type Decoded = (Result<ModelReply, LlmFailure>, Vec<ModelEvent>);
+
+    fn stream<D: Decoder>(
+        mut decoder: D,
+        chunks: &mut dyn Iterator<Item = &[u8]>,
+        sink: &Shown,
+    ) -> Result<ModelReply, LlmFailure> {
+        let mut events = SseDecoder::new();
+        for chunk in chunks {
+            for event in events.push(chunk).map_err(failure::too_large)? {
+                decoder.event(&event, sink)?;
+            }
+        }
+        if let Some(event) = events.finish().map_err(failure::too_large)? {
+            decoder.event(&event, sink)?;
+        }
+        if !decoder.has_ended() {
+            return Err(failure::truncated());
+        }
+        decoder.finish(sink)
+    }
+
+    /// Decodes a stream whole and in chunks of 1 to 17 bytes; all of them must agree.
+    pub(crate) fn decode<D: Decoder>(bytes: &[u8], decoder: impl Fn() -> D) -> Decoded {
+        let decode = |size: usize| -> Decoded {
+            let shown = Shown::default();
+            let reply = stream(decoder(), &mut bytes.chunks(size), &shown);
+            (reply, shown.take())
+        };
+        let whole = decode(bytes.len().max(1));
+        for size in 1..=17 {
+            assert_eq!(decode(size), whole, "in chunks of {size}");
+        }
+        whole
+    }
+
+    /// Decodes a reply that came as one document.
+    pub(crate) fn decode_whole<D: Decoder>(bytes: &[u8], mut decoder: D) -> Decoded {
+        let shown = Shown::default();
+        let reply = decoder.whole(bytes, &shown).and_then(|()| {
+            if decoder.has_ended() {
+                decoder.finish(&shown)
+            } else {
+                Err(failure::truncated())
+            }
+        });
+        (reply, shown.take())
+    }
+}

@@ -1,0 +1,143 @@
+//! From a request to the body of a POST. Deterministic: equal requests give equal bytes.
+//!
+//! What the profile rules out is refused here, before anything is sent.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use openprogram_core::content::{ContentBlock, Message, Role, ToolCall};
+use openprogram_core::llm::{LlmFailure, ModelRequest};
+use openprogram_core::tool::ToolChoice;
+
+use super::wire;
+use crate::checks::check;
+use crate::failure::refused;
+use crate::history;
+use crate::profile::{MaxTokensField, Profile};
+
+/// The body of a request.
+pub(super) fn encode(
+    request: &ModelRequest,
+    model: &str,
+    profile: &Profile,
+) -> Result<Vec<u8>, LlmFailure> {
+    check(request, profile)?;
+    let mut messages = Vec::new();
+    if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
+        messages.push(wire::Message::System { content: system });
+    }
+    for message in &request.messages {
+        match message.role {
+            Role::User => user(message, &mut messages),
+            Role::Assistant => messages.extend(assistant(message)?),
+        }
+    }
+    let limit = |field| {
+        let limit = profile.max_output_tokens;
+        limit.filter(|_| profile.max_tokens_field == field)
+    };
+    let has_tools = !request.tools.is_empty();
+    let parallel = request.parallel_tool_calls;
+    let body = wire::ChatRequest {
+        model,
+        stream: true,
+        stream_options: profile.stream_usage.then_some(wire::StreamOptions {
+            include_usage: true,
+        }),
+        max_tokens: limit(MaxTokensField::MaxTokens),
+        max_completion_tokens: limit(MaxTokensField::MaxCompletionTokens),
+        prompt_cache_key: profile
+            .prompt_cache_key
+            .then_some(request.session.as_str()),
+        thinking: profile
+            .thinking_off
+            .as_deref()
+            .map(|kind| wire::Thinking { kind }),
+        tools: request.tools.iter().map(tool).collect(),
+        tool_choice: if has_tools { tool_choice(request) } else { None },
+        parallel_tool_calls: parallel.filter(|_| has_tools && profile.parallel_switch),
+        messages,
+    };
+    serde_json::to_vec(&body).map_err(|error| refused(format!("the request is not JSON: {error}")))
+}
+
+fn tool(spec: &openprogram_core::tool::ToolSpec) -> wire::Tool<'_> {
+    wire::Tool {
+        kind: "function",
+        function: wire::ToolFunction {
+            name: &spec.name,
+            description: &spec.description,
+            parameters: &spec.parameters,
+        },
+    }
+}
+
+fn tool_choice(request: &ModelRequest) -> Option<wire::ToolChoice<'_>> {
+    Some(match &request.tool_choice {
+        ToolChoice::Auto => return None,
+        ToolChoice::Required => wire::ToolChoice::Word("required"),
+        ToolChoice::None => wire::ToolChoice::Word("none"),
+        ToolChoice::Named(name) => wire::ToolChoice::Named {
+            kind: "function",
+            function: wire::NamedFunction { name },
+        },
+    })
+}
+
+/// The messages of a user: one for each result, then what else is said.
+fn user<'a>(message: &'a Message, messages: &mut Vec<wire::Message<'a>>) {
+    let mut parts = Vec::new();
+    for block in &message.content {
+        match block {
+            ContentBlock::ToolResult(result) => messages.push(wire::Message::Tool {
+                tool_call_id: result.id.clone(),
+                content: &result.text,
+            }),
+            ContentBlock::Text(text) if !text.is_empty() => parts.push(wire::Part::Text { text }),
+            ContentBlock::Image { mime_type, data } => {
+                let url = format!("data:{mime_type};base64,{}", STANDARD.encode(data));
+                let image_url = wire::ImageUrl { url };
+                parts.push(wire::Part::ImageUrl { image_url });
+            }
+            _ => {}
+        }
+    }
+    let content = match parts.as_slice() {
+        [] => return,
+        [wire::Part::Text { text }] => wire::Content::Text(text),
+        _ => wire::Content::Parts(parts),
+    };
+    messages.push(wire::Message::User { content });
+}
+
+/// The message of a model, unless nothing is left of it.
+fn assistant(message: &Message) -> Result<Option<wire::Message<'_>>, LlmFailure> {
+    let mut text = String::new();
+    let mut tool_calls = Vec::new();
+    for block in &message.content {
+        match block {
+            ContentBlock::Text(part) => text.push_str(part),
+            ContentBlock::ToolCall(call) => tool_calls.push(past_call(call)?),
+            _ => {}
+        }
+    }
+    if text.is_empty() && tool_calls.is_empty() {
+        return Ok(None);
+    }
+    let content = (!text.is_empty()).then_some(text);
+    Ok(Some(wire::Message::Assistant {
+        content,
+        tool_calls,
+    }))
+}
+
+fn past_call(call: &ToolCall) -> Result<wire::PastCall, LlmFailure> {
+    let arguments = serde_json::to_string(&history::arguments(&call.arguments));
+    Ok(wire::PastCall {
+        id: call.id.clone(),
+        kind: "function",
+        function: wire::PastFunction {
+            name: history::name(&call.name),
+            arguments: arguments.map_err(|error| refused(error.to_string()))?,
+        },
+    })
+}

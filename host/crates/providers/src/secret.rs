@@ -1,0 +1,67 @@
+//! Keys of providers. A key is shown as stars wherever it is printed, and becomes a header at the
+//! last moment, in the transport. Nothing here looks for keys: the binary hands them in.
+
+use std::fmt;
+
+/// What stands in place of a key.
+const STARS: &str = "***";
+/// A shorter text is too common to be taken out of messages.
+const REDACTED_BYTES_MIN: usize = 4;
+
+/// The key of a provider.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a key as its owner wrote it; spaces and line ends around it are dropped.
+    pub fn new(text: impl AsRef<str>) -> Self {
+        Self(text.as_ref().trim().to_owned())
+    }
+
+    /// Whether there is no key in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The key itself, for a header.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// A text of others without the key; some servers repeat the key they refuse.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        if self.0.len() < REDACTED_BYTES_MIN {
+            return text.to_owned();
+        }
+        text.replace(&self.0, STARS)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(STARS)
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(STARS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_never_printed() {
+        let key = Secret::new(" sk-12345\n");
+        assert_eq!(key.expose(), "sk-12345");
+        assert_eq!(format!("{key} {key:?}"), "*** ***");
+        assert_eq!(format!("{:?}", Some(&key)), "Some(***)");
+        assert_eq!(key.redact("key sk-12345 is wrong"), "key *** is wrong");
+        assert_eq!(Secret::new("a").redact("banana"), "banana");
+        assert!(Secret::new(" \n").is_empty());
+    }
+}

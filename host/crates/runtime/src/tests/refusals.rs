@@ -1,0 +1,87 @@
+//! Decisions that are refused before a model is asked.
+
+use openprogram_core::Json;
+use openprogram_core::guest::DecisionRequest;
+use serde_json::json;
+
+use super::desk::{model, route, routing};
+use super::{nodes, runs, told, value};
+
+async fn check_refused(change: impl FnOnce(&mut DecisionRequest), expected: Json) {
+    let mut request = routing();
+    change(&mut request);
+    let model = model(["{\"call\": \"done\"}"]);
+    let (runtime, outcome) = route(request, model.clone()).await;
+    assert_eq!(told(&outcome), expected);
+    assert_eq!(model.requests(), []);
+    let recorded = nodes(&runtime, &outcome).await;
+    let refused = &recorded[0].end.as_ref().unwrap().facts["refused"];
+    assert_eq!((recorded.len(), refused), (1, &json!([expected])));
+}
+
+#[tokio::test]
+async fn a_menu_that_cannot_work_is_refused_before_the_model_is_asked() {
+    let invalid = |message: &str| json!({"code": "invalid-argument", "message": message, "details": {"path": "menu"}});
+    check_refused(
+        |request| request.options.clear(),
+        invalid("the menu has no options; add at least one"),
+    )
+    .await;
+    check_refused(
+        |request| request.options.push(value("done", json!(1))),
+        invalid("the option `done` is in the menu twice; rename one"),
+    )
+    .await;
+    check_refused(
+        |request| request.options.push(runs("count", "stock")),
+        json!({
+            "code": "denied",
+            "message": "option `count`: `desk` may not call `test:shop/api.stock`",
+            "details": {
+                "what": "call test:shop/api.stock",
+                "how_to_allow": "in openprogram.toml:\n[components.desk]\n\
+                                 calls = [\"test:shop/api.stock\"]",
+                "option": "count",
+            },
+        }),
+    )
+    .await;
+    check_refused(
+        |request| request.options.push(runs("gone", "refnd")),
+        json!({
+            "code": "not-found",
+            "message": "option `gone`: there is no function `refnd`; \
+                        did you mean `test:desk/api.refund`?",
+            "details": {"name": "refnd", "nearest": ["test:desk/api.refund"], "option": "gone"},
+        }),
+    )
+    .await;
+    check_refused(
+        |request| request.options.push(runs("rude", "rude")),
+        json!({
+            "code": "invalid-argument",
+            "message": "option `rude`: `test:desk/api.rude` cannot be called: \
+                        parameter `s` is a resource",
+            "details": {"function": "test:desk/api.rude", "path": "rude", "option": "rude"},
+        }),
+    )
+    .await;
+    check_refused(
+        |request| request.max_retries = 11,
+        json!({
+            "code": "limit-reached",
+            "message": "a decision is asked again at most 10 times",
+            "details": {"which": "max_retries", "limit": 10},
+        }),
+    )
+    .await;
+    check_refused(
+        |request| request.prompt = "x".repeat(1024 * 1024 + 1),
+        json!({
+            "code": "limit-reached",
+            "message": "the prompt is 1048577 bytes long; the most is 1048576",
+            "details": {"which": "prompt_bytes", "limit": 1_048_576},
+        }),
+    )
+    .await;
+}
