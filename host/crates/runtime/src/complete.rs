@@ -63,8 +63,7 @@ pub(crate) async fn complete_text<'a>(
 ) -> Result<(OpenTurn<'a>, String), Failure> {
     if !provider.abilities().text {
         let message = format!(
-            "`{}` picks options and does not write text; name a model that does with \
-             `--model PROVIDER:MODEL`",
+            "`{}` does not write text; name a model that does with `--model PROVIDER:MODEL`",
             provider.name()
         );
         return Err(Failure::new(FailureCode::NoProvider, message).with("model", provider.name()));

@@ -75,6 +75,9 @@ fn plan_in_frame(
     request: DecisionRequest,
 ) -> Result<PlannedDecision, Failure> {
     let planned = (|| {
+        if let Some(role) = request.runtime {
+            frame.check_lent(role)?;
+        }
         let role = request.runtime.or(frame.ambient).ok_or_else(no_runtime)?;
         let component = frame.component();
         let mut options = Vec::with_capacity(request.options.len());

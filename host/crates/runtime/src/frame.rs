@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openprogram_core::JsonObject;
-use openprogram_core::failure::Failure;
+use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{FunctionRef, ParameterSource, RenderRange, RuntimeRole};
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::schema::names_equal;
@@ -146,12 +146,18 @@ impl Frame {
         std::iter::successors(Some(self), |frame| frame.parent.as_deref())
     }
 
-    /// Whether this very function was declared to get the runtime of this role.
-    pub(crate) fn was_lent(&self, role: RuntimeRole) -> bool {
-        self.function.as_ref().is_some_and(|function| {
-            let lent = ParameterSource::Runtime(role);
-            function.parameters.iter().any(|p| p.source == lent)
-        })
+    /// Checks that this very function declares the runtime of this role, and so was lent it.
+    pub(crate) fn check_lent(&self, role: RuntimeRole) -> Result<(), Failure> {
+        if self
+            .function
+            .as_ref()
+            .is_some_and(|function| declares(function, role))
+        {
+            return Ok(());
+        }
+        let parameter = role.parameter();
+        let message = format!("the function has no parameter `{parameter}`; declare one to use it");
+        Err(Failure::new(FailureCode::NoRuntime, message).with("runtime", parameter))
     }
 
     /// The system prompt that holds for turns made now: the innermost one that was set on the
@@ -263,10 +269,12 @@ fn count(counter: &AtomicU64, which: &str, limit: u64, what: &str) -> Result<(),
 fn declared_role(function: &FunctionRef) -> Option<RuntimeRole> {
     [RuntimeRole::Main, RuntimeRole::Exec, RuntimeRole::Review]
         .into_iter()
-        .find(|role| {
-            let lent = ParameterSource::Runtime(*role);
-            function.parameters.iter().any(|p| p.source == lent)
-        })
+        .find(|role| declares(function, *role))
+}
+
+fn declares(function: &FunctionRef, role: RuntimeRole) -> bool {
+    let lent = ParameterSource::Runtime(role);
+    function.parameters.iter().any(|p| p.source == lent)
 }
 
 /// `over` laid over `under`: its values hide those of the same name.

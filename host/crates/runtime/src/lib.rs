@@ -3,6 +3,63 @@
 //! [`Runtime`] is the handle that entries use: the command line, a page, a program of its own. It
 //! knows no adapter: where sessions are kept, what runs functions and which models there are is
 //! handed in as [`RuntimeParts`].
+//!
+//! A decision with a model of one's own:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use openprogram_core::catalog::Catalog;
+//! use openprogram_core::decision::{MenuOption, Payload};
+//! use openprogram_core::llm::{
+//!     Abilities, EventSink, LlmError, ModelReply, ModelRequest, Provider,
+//! };
+//! use openprogram_core::session::MemoryStore;
+//! use openprogram_runtime::{DecideRequest, Providers, Runtime, RuntimeParts};
+//! # use openprogram_core::guest::{CallError, CallOutcome, FunctionCall, FunctionHost};
+//! # struct NoFunctions;
+//! # #[async_trait::async_trait]
+//! # impl FunctionHost for NoFunctions {
+//! #     async fn call(&self, _: FunctionCall) -> CallOutcome {
+//! #         let result = Err(CallError::Internal("there are no functions".to_owned()));
+//! #         CallOutcome { result, report: Default::default() }
+//! #     }
+//! # }
+//!
+//! struct Echo;
+//!
+//! #[async_trait::async_trait]
+//! impl Provider for Echo {
+//!     fn name(&self) -> &str {
+//!         "example:echo"
+//!     }
+//!
+//!     fn abilities(&self) -> Abilities {
+//!         Abilities { text: true, decide: false }
+//!     }
+//!
+//!     async fn complete(
+//!         &self,
+//!         _: &ModelRequest,
+//!         _: &dyn EventSink,
+//!     ) -> Result<ModelReply, LlmError> {
+//!         Ok(ModelReply::text_only(r#"I think {"call": "wait"}"#))
+//!     }
+//! }
+//!
+//! let store = Arc::new(MemoryStore::default());
+//! let functions = Arc::new(NoFunctions); // A host of components, as a rule.
+//! let mut parts = RuntimeParts::new(store, functions, Arc::new(Catalog::default()));
+//! parts.providers = Providers::all(Arc::new(Echo));
+//! let runtime = Runtime::new(parts);
+//!
+//! let option = |name: &str| {
+//!     MenuOption::new(name.to_owned(), None, Payload::Value(name.len().into()))
+//! };
+//! let request = DecideRequest::new("What now?", vec![option("go"), option("wait")]);
+//! let outcome = pollster::block_on(runtime.decide(request));
+//! assert_eq!(outcome.result.unwrap().value, Some(4.into()));
+//! ```
 #![warn(missing_docs)]
 
 mod arguments;

@@ -77,8 +77,15 @@ fn how_to_allow(component: &str, granted: &[FunctionName], name: &str) -> String
         .chain([name.to_owned()])
         .map(|name| format!("\"{name}\""))
         .collect();
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let key = if component.chars().all(is_bare) {
+        component.to_owned()
+    } else {
+        format!("\"{component}\"")
+    };
     format!(
-        "in openprogram.toml:\n[components.{component}]\ncalls = [{}]",
+        "in openprogram.toml, beside the `source` of the component:\n[components.{key}]\n\
+         calls = [{}]",
         quoted.join(", ")
     )
 }

@@ -46,12 +46,7 @@ impl Services {
 
     fn check_lent(&self, role: RuntimeRole) -> Result<(), Failure> {
         self.check_running()?;
-        if self.frame.was_lent(role) {
-            return Ok(());
-        }
-        let parameter = role.parameter();
-        let message = format!("the function has no parameter `{parameter}`; declare one to use it");
-        Err(Failure::new(FailureCode::NoRuntime, message).with("runtime", parameter))
+        self.frame.check_lent(role)
     }
 }
 

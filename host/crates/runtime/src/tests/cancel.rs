@@ -101,7 +101,7 @@ fn a_run_dropped_outside_an_async_runtime_is_closed_by_settling() {
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         assert!(running.as_mut().poll(&mut context).is_pending());
     }
-    let (settled, statuses) = pollster(async {
+    let (settled, statuses) = pollster::block_on(async {
         let settled = runtime.settle().await;
         let session = runtime.store().sessions(1).await.unwrap().remove(0).id;
         let all = openprogram_core::session::NodeQuery::default();
@@ -113,14 +113,4 @@ fn a_run_dropped_outside_an_async_runtime_is_closed_by_settling() {
     });
     assert_eq!(settled, Ok(()));
     assert_eq!(statuses, [NodeStatus::Cancelled, NodeStatus::Cancelled]);
-}
-
-/// Drives a future to its end without an async runtime; it must not wait.
-fn pollster<T>(future: impl Future<Output = T>) -> T {
-    let mut future = std::pin::pin!(future);
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    match future.as_mut().poll(&mut context) {
-        std::task::Poll::Ready(value) => value,
-        std::task::Poll::Pending => panic!("the future waits"),
-    }
 }

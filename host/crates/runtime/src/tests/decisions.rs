@@ -11,7 +11,7 @@ use openprogram_core::session::{Node, NodeKind};
 use serde_json::json;
 
 use super::desk::{desk, model, route, routing};
-use super::{graph, nodes, object, run, runtime, runtime_with, text, told};
+use super::{graph, nodes, object, run, runtime, runtime_with, text, told, without_menus};
 use crate::testing::{NativeCall, ScriptedProvider, function, passed_on, shown_request};
 use crate::{Providers, RunLimits};
 
@@ -106,18 +106,6 @@ async fn check_graph(replies: &[&str], expected_told: Json, expected: Expect) {
     let (runtime, outcome) = route(routing(), model(replies.iter().copied())).await;
     assert_eq!(told(&outcome), expected_told);
     expected.assert_eq(&without_menus(&graph(&runtime, &outcome).await));
-}
-
-/// The menu is the same every time and shown by the request snapshots.
-fn without_menus(graph: &str) -> String {
-    let cut = |line: &str| match line.strip_prefix("  in   \"") {
-        Some(text) => {
-            let head: String = text.chars().take(44).collect();
-            format!("  in   \"{head}…")
-        }
-        None => line.to_owned(),
-    };
-    graph.lines().map(cut).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod flows;
 mod frames;
 mod limits;
 mod refusals;
+mod top;
 
 use std::sync::Arc;
 
@@ -114,4 +115,16 @@ fn option(name: &str, kind: OptionKind) -> OptionSpec {
         description: None,
         kind,
     }
+}
+
+/// The menu is the same every time and shown by the request snapshots.
+fn without_menus(graph: &str) -> String {
+    let cut = |line: &str| match line.strip_prefix("  in   \"") {
+        Some(text) => {
+            let head: String = text.chars().take(44).collect();
+            format!("  in   \"{head}…")
+        }
+        None => line.to_owned(),
+    };
+    graph.lines().map(cut).collect::<Vec<_>>().join("\n") + "\n"
 }

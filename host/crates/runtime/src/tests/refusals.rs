@@ -39,7 +39,8 @@ async fn a_menu_that_cannot_work_is_refused_before_the_model_is_asked() {
             "message": "option `count`: `desk` may not call `test:shop/api.stock`",
             "details": {
                 "what": "call test:shop/api.stock",
-                "how_to_allow": "in openprogram.toml:\n[components.desk]\n\
+                "how_to_allow": "in openprogram.toml, beside the `source` of the component:\n\
+                             [components.desk]\n\
                                  calls = [\"test:shop/api.stock\"]",
                 "option": "count",
             },

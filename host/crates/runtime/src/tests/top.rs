@@ -1,0 +1,210 @@
+//! Decisions at the top, outside any function, and the events of a run.
+
+use std::future::ready;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use expect_test::expect;
+use openprogram_core::decision::MenuOption;
+use openprogram_core::id::NodeId;
+use openprogram_core::llm::{Abilities, EventSink, LlmError, ModelReply, ModelRequest, Provider};
+use openprogram_core::session::{NodeQuery, NodeStatus};
+use openprogram_core::{Json, JsonObject};
+use serde_json::json;
+
+use super::desk::{desk, model, routing};
+use super::{object, run, runtime, told, without_menus};
+use crate::testing::{ScriptedDecider, ScriptedProvider, ScriptedReply, shown_graph};
+use crate::{
+    DecideOutcome, DecideRequest, DecidedPick, Event, Providers, RunRequest, Runtime, event_channel,
+};
+
+fn options(runtime: &Runtime) -> Vec<MenuOption> {
+    let look_up = |name: &str| runtime.catalog().resolve(name, Some("desk"));
+    let specs = routing().options.into_iter();
+    specs.map(|spec| spec.resolve(look_up).unwrap()).collect()
+}
+
+async fn decide(model: Arc<dyn Provider>, context: Json) -> (Runtime, DecideOutcome) {
+    let runtime = runtime(desk(routing()), Providers::all(model));
+    let mut request = DecideRequest::new("Pick one.", options(&runtime));
+    request.context = object(context);
+    let outcome = runtime.decide(request).await;
+    (runtime, outcome)
+}
+
+#[tokio::test]
+async fn a_decision_at_the_top_shows_the_pick_and_runs_nothing() {
+    let context = json!({"message": "MY-SECRET-MESSAGE"});
+    let reply = "{'call': 'refund', 'args': {'order': 'A-1', 'message': 'x'}}";
+    let pick = DecidedPick {
+        option: "refund".to_owned(),
+        arguments: object(json!({"order": "A-1"})),
+        value: None,
+        method: "text",
+        coerced: vec![
+            "single quotes read as double quotes".to_owned(),
+            "message: never taken from a reply or a caller, dropped".to_owned(),
+        ],
+    };
+    let (runtime, outcome) = decide(model(["I think", reply]), context.clone()).await;
+    assert_eq!(outcome.result, Ok(pick));
+    let session = outcome.session.unwrap();
+    let recorded = runtime.store().nodes(&session, NodeQuery::default()).await;
+    expect![[r#"
+        1 llm scripted:text
+          in   "Pick one.\n\nrefund(order: str)\n    Pays ba…
+          fact runtime="runtime"
+          fact method="text"
+          fact no_pick={"kind":"no_action","message":"the reply holds no JSON object with the key \"call\""}
+          out  "I think"
+        2 llm scripted:text after=1 reads=1
+          in   "Pick one.\n\nYour previous reply gave no val…
+          fact retry_of=node 1
+          fact runtime="runtime"
+          fact method="text"
+          fact pick="refund"
+          fact arguments={"order":"A-1"}
+          fact coerced=["single quotes read as double quotes","message: never taken from a reply or a caller, dropped"]
+          out  "{'call': 'refund', 'args': {'order': 'A-1', 'message': 'x'}}"
+    "#]].assert_eq(&without_menus(&shown_graph(&recorded.unwrap())));
+
+    let value = |option: &str, value: Json, method| DecidedPick {
+        option: option.to_owned(),
+        arguments: JsonObject::new(),
+        value: Some(value),
+        method,
+        coerced: Vec::new(),
+    };
+    let (_, outcome) = decide(model(["{\"call\": \"done\"}"]), context.clone()).await;
+    let over = json!("CONVERSATION_OVER");
+    assert_eq!(outcome.result, Ok(value("done", over.clone(), "text")));
+    let decider = Arc::new(ScriptedDecider::new([[("done", 1.0)]]));
+    let (_, outcome) = decide(decider, context).await;
+    assert_eq!(outcome.result, Ok(value("done", over, "decider")));
+}
+
+#[tokio::test]
+async fn a_decision_at_the_top_needs_the_values_of_the_picked_function() {
+    let reply = "{\"call\": \"refund\", \"args\": {\"order\": \"A-1\"}}";
+    let (_, outcome) = decide(model([reply]), json!({})).await;
+    let failure = outcome.result.unwrap_err();
+    let kind = (failure.code.as_str(), &failure.details["kind"]);
+    assert_eq!(kind, ("decision", &json!("missing_required")));
+}
+
+#[tokio::test]
+async fn a_decision_at_the_top_stops_when_it_is_told_to() {
+    let silent = Arc::new(ScriptedProvider::new([ScriptedReply::Silence]));
+    let runtime = runtime(desk(routing()), Providers::all(silent));
+    let request = DecideRequest::new("Pick one.", options(&runtime));
+    let outcome = runtime.decide_until(request, ready(())).await;
+    assert_eq!(outcome.result.unwrap_err().code.as_str(), "cancelled");
+    let session = outcome.session.unwrap();
+    let recorded = runtime.store().nodes(&session, NodeQuery::default()).await;
+    let statuses: Vec<_> = recorded.unwrap().iter().map(|node| node.status()).collect();
+    assert_eq!(statuses, [NodeStatus::Cancelled]);
+}
+
+/// A provider that can do nothing.
+struct Idle;
+
+#[async_trait]
+impl Provider for Idle {
+    fn name(&self) -> &'static str {
+        "component:idle"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            text: false,
+            decide: false,
+        }
+    }
+
+    async fn complete(&self, _: &ModelRequest, _: &dyn EventSink) -> Result<ModelReply, LlmError> {
+        unreachable!("it does not write")
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_write_is_not_asked_to() {
+    let runtime = runtime(desk(routing()), Providers::all(Arc::new(Idle)));
+    let outcome = run(&runtime, "route", json!({})).await;
+    let expected = json!({
+        "code": "no-provider",
+        "message": "`component:idle` does not write text; name a model that does with \
+                    `--model PROVIDER:MODEL`",
+        "details": {"model": "component:idle"},
+    });
+    assert_eq!(told(&outcome), expected);
+}
+
+#[tokio::test]
+async fn a_run_tells_its_steps_in_order() {
+    let runtime = runtime(
+        desk(routing()),
+        Providers::all(model(["no", "{\"call\": \"later\"}"])),
+    );
+    let (sender, mut receiver) = event_channel(64);
+    let mut request = RunRequest::new("route");
+    request.events = Some(sender);
+    let outcome = runtime.run_function(request).await;
+    let mut events = Vec::new();
+    while let Some(event) = receiver.next().await {
+        events.push(event);
+    }
+    let route = outcome.node.unwrap();
+    let node = |number: u64| {
+        let digits = u64::from_str_radix(&route.as_str()[2..], 16).unwrap();
+        NodeId::from_bits(digits + number)
+    };
+    let asked = |number| Event::ModelRequestStarted {
+        node: node(number),
+        model: "scripted:text".to_owned(),
+    };
+    let answered = |number| Event::ModelRequestEnded {
+        node: node(number),
+        model: "scripted:text".to_owned(),
+        status: NodeStatus::Completed,
+        usage: None,
+    };
+    let started = |number, caller, function: &str, depth| Event::CallStarted {
+        node: node(number),
+        caller,
+        function: function.to_owned(),
+        depth,
+    };
+    let ended = |number, function: &str| Event::CallEnded {
+        node: node(number),
+        function: function.to_owned(),
+        status: NodeStatus::Completed,
+    };
+    let expected = [
+        started(0, None, "test:desk/api.route", 0),
+        Event::DecisionAsked {
+            caller: Some(node(0)),
+            options: ["refund", "later", "plan", "done"]
+                .map(str::to_owned)
+                .to_vec(),
+        },
+        asked(1),
+        answered(1),
+        Event::DecisionRetried {
+            node: node(1),
+            kind: "no_action",
+            retries_left: 1,
+        },
+        asked(2),
+        answered(2),
+        Event::DecisionPicked {
+            node: node(2),
+            option: "later".to_owned(),
+            method: "text",
+        },
+        started(3, Some(node(0)), "test:desk/api.wait", 1),
+        ended(3, "test:desk/api.wait"),
+        ended(0, "test:desk/api.route"),
+    ];
+    assert_eq!(events, expected);
+}
