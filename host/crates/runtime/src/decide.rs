@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use openprogram_core::decision::{
-    DecisionError, Menu, Payload, Pick, PickError, fill_hidden, resolve_value,
+    DecisionError, MENU_OPTIONS_MAX, Menu, MenuError, Payload, Pick, PickError, fill_hidden,
+    resolve_value,
 };
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{FunctionRef, RuntimeRole};
@@ -19,7 +20,7 @@ use crate::complete::provider_of;
 use crate::frame::{Frame, overlaid};
 use crate::limits::MENU_RETRIES_MAX;
 use crate::ports::Ports;
-use crate::{DecideRequest, DecidedPick};
+use crate::request::{DecideRequest, DecidedPick};
 
 /// Decides for the function of `frame` and resolves the pick into the result of the next step.
 pub(crate) async fn make_decision(
@@ -27,7 +28,8 @@ pub(crate) async fn make_decision(
     frame: &Arc<Frame>,
     request: DecisionRequest,
 ) -> Result<Json, Failure> {
-    let planned = plan_in_frame(ports, frame, request)?;
+    let planned =
+        plan_in_frame(ports, frame, request).inspect_err(|failure| frame.note_refusal(failure))?;
     let picked = ask(ports, frame, &planned).await?;
     resolve(ports, frame, planned, picked).await
 }
@@ -38,7 +40,8 @@ pub(crate) async fn pick_option(
     frame: &Frame,
     request: DecisionRequest,
 ) -> Result<PickedOption, Failure> {
-    let planned = plan_in_frame(ports, frame, request)?;
+    let planned =
+        plan_in_frame(ports, frame, request).inspect_err(|failure| frame.note_refusal(failure))?;
     let picked = ask(ports, frame, &planned).await?;
     Ok(PickedOption {
         name: picked.pick.name,
@@ -74,29 +77,30 @@ fn plan_in_frame(
     frame: &Frame,
     request: DecisionRequest,
 ) -> Result<PlannedDecision, Failure> {
-    let planned = (|| {
-        if let Some(role) = request.runtime {
-            frame.check_lent(role)?;
-        }
-        let role = request.runtime.or(frame.ambient).ok_or_else(no_runtime)?;
-        let component = frame.component();
-        let mut options = Vec::with_capacity(request.options.len());
-        for spec in request.options {
-            let name = spec.name.clone();
-            let found = spec.resolve(|function| find_function(ports, component, function));
-            options.push(found.map_err(|failure| of_option(&name, failure))?);
-        }
-        let planned = PlannedDecision {
-            role,
-            prompt: request.prompt,
-            menu: Menu::new(options).map_err(|error| error.to_failure())?,
-            context: overlaid(&frame.context, &request.context),
-            max_retries: request.max_retries,
-        };
-        check(ports, &planned)?;
-        Ok(planned)
-    })();
-    planned.inspect_err(|failure| frame.note_refusal(failure))
+    if let Some(role) = request.runtime {
+        frame.check_lent(role)?;
+    }
+    let role = request.runtime.or(frame.ambient).ok_or_else(no_runtime)?;
+    let count = request.options.len();
+    if count > MENU_OPTIONS_MAX {
+        return Err(MenuError::TooManyOptions { count }.to_failure());
+    }
+    let component = frame.component();
+    let mut options = Vec::with_capacity(count);
+    for spec in request.options {
+        let name = spec.name.clone();
+        let found = spec.resolve(|function| find_function(ports, component, function));
+        options.push(found.map_err(|failure| of_option(&name, failure))?);
+    }
+    let planned = PlannedDecision {
+        role,
+        prompt: request.prompt,
+        menu: Menu::new(options).map_err(|error| error.to_failure())?,
+        context: overlaid(&frame.context, &request.context),
+        max_retries: request.max_retries,
+    };
+    check(ports, &planned)?;
+    Ok(planned)
 }
 
 /// The same for a decision at the top, whose functions are looked up already.

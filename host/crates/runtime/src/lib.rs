@@ -73,6 +73,7 @@ mod limits;
 mod policy;
 mod ports;
 mod recorder;
+mod request;
 mod services;
 mod sources;
 mod top;
@@ -87,16 +88,14 @@ use std::future::{Future, pending};
 use std::sync::Arc;
 
 use openprogram_core::catalog::Catalog;
-use openprogram_core::decision::MenuOption;
 use openprogram_core::failure::Failure;
-use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::session::SessionStore;
-use openprogram_core::{Json, JsonObject};
 
 pub use events::{Event, EventReceiver, EventSender, event_channel};
 pub use limits::{MENU_RETRIES_MAX, RunLimits, SYSTEM_BYTES_MAX};
 pub use policy::{CallPolicy, GrantError};
 pub use ports::{Providers, RuntimeParts};
+pub use request::{DecideOutcome, DecideRequest, DecidedPick, RunOutcome, RunRequest};
 pub use sources::{Clock, Ids, RandomIds, SystemClock};
 
 use crate::ports::Ports;
@@ -108,73 +107,6 @@ use crate::services::FrameServices;
 #[derive(Clone)]
 pub struct Runtime {
     ports: Arc<Ports>,
-}
-
-/// A function to be run by a person or a program, at the top of a new run.
-#[derive(Clone, Debug)]
-pub struct RunRequest {
-    /// Its full name or any unambiguous tail of it.
-    pub function: String,
-    /// The arguments by name. Hidden parameters and runtimes are not among them.
-    pub arguments: JsonObject,
-    /// Values for hidden parameters, here and in everything the function causes.
-    pub context: JsonObject,
-    /// The session to go on in; `None` starts one.
-    pub session: Option<SessionId>,
-    /// Where progress is told.
-    pub events: Option<EventSender>,
-}
-
-/// What became of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunOutcome {
-    /// The session; `None` when the run was refused before one was needed.
-    pub session: Option<SessionId>,
-    /// The node of the call; `None` when it was refused before it began.
-    pub node: Option<NodeId>,
-    /// The result.
-    pub result: Result<Json, Failure>,
-}
-
-/// A decision to be made at the top, outside any function. Nothing is run.
-#[derive(Clone, Debug)]
-pub struct DecideRequest {
-    /// The prompt.
-    pub prompt: String,
-    /// The options in order, their functions looked up.
-    pub options: Vec<MenuOption>,
-    /// Values for hidden parameters; a required one that is missing ends the decision.
-    pub context: JsonObject,
-    /// How many times to ask again after an invalid pick.
-    pub max_retries: u32,
-    /// The session to go on in; `None` starts one.
-    pub session: Option<SessionId>,
-    /// Where progress is told.
-    pub events: Option<EventSender>,
-}
-
-/// What became of a decision at the top.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DecideOutcome {
-    /// The session; `None` when the decision was refused before one was needed.
-    pub session: Option<SessionId>,
-    /// The pick.
-    pub result: Result<DecidedPick, Failure>,
-}
-
-/// A pick as a person is shown it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DecidedPick {
-    /// The name of the option.
-    pub option: String,
-    /// The arguments as picked: hidden ones and defaults are not filled in.
-    pub arguments: JsonObject,
-    /// What the decision gives: a value, or the filled-in fields. `None` for a function.
-    pub value: Option<Json>,
-    /// How the pick came about: `decider` or `text`.
-    pub method: &'static str,
-    /// What was forgiven or dropped to read it, one line each.
-    pub coerced: Vec<String>,
 }
 
 impl Runtime {
@@ -247,32 +179,5 @@ impl Runtime {
     /// `internal`, when the store fails.
     pub async fn settle(&self) -> Result<(), Failure> {
         self.ports.recorder.settle().await
-    }
-}
-
-impl RunRequest {
-    /// A run of this function without arguments, in a new session, watched by nobody.
-    pub fn new(function: impl Into<String>) -> Self {
-        Self {
-            function: function.into(),
-            arguments: JsonObject::new(),
-            context: JsonObject::new(),
-            session: None,
-            events: None,
-        }
-    }
-}
-
-impl DecideRequest {
-    /// A decision in a new session, asked again once, watched by nobody.
-    pub fn new(prompt: impl Into<String>, options: Vec<MenuOption>) -> Self {
-        Self {
-            prompt: prompt.into(),
-            options,
-            context: JsonObject::new(),
-            max_retries: 1,
-            session: None,
-            events: None,
-        }
     }
 }

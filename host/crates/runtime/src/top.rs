@@ -14,7 +14,7 @@ use crate::call::{CallEnd, PlannedCall, find_function, run_call};
 use crate::decide::{decide_at_top, plan_at_top};
 use crate::frame::{Frame, Run};
 use crate::ports::Ports;
-use crate::{DecideOutcome, DecideRequest, RunOutcome, RunRequest};
+use crate::request::{DecideOutcome, DecideRequest, RunOutcome, RunRequest};
 
 pub(crate) async fn run_function(
     ports: &Arc<Ports>,

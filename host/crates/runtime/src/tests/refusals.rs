@@ -28,6 +28,11 @@ async fn a_menu_that_cannot_work_is_refused_before_the_model_is_asked() {
     )
     .await;
     check_refused(
+        |request| request.options = (0..513).map(|n| runs(&n.to_string(), "gone")).collect(),
+        invalid("the menu has 513 options, more than the limit of 512; split it"),
+    )
+    .await;
+    check_refused(
         |request| request.options.push(value("done", json!(1))),
         invalid("the option `done` is in the menu twice; rename one"),
     )
