@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::select::Selected;
 use crate::content::{ContentBlock, Message, Role};
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureCode};
 use crate::schema::{names_equal, shown_name};
 use crate::session::{NewNode, NodeKind, NodeStatus, SeenNode};
 use crate::{Json, JsonObject};
@@ -183,7 +183,8 @@ fn render_arguments(node: &SeenNode) -> String {
 
 fn render_output(output: Option<&Json>) -> String {
     match output {
-        None | Some(Json::Null) => "none".to_owned(),
+        None | Some(Json::Null) => "(none)".to_owned(),
+        Some(Json::String(text)) if text.is_empty() => "(an empty text)".to_owned(),
         Some(Json::String(text)) => cut(text, OUTPUT_BYTES_MAX).into_owned(),
         Some(other) => cut(&other.to_string(), OUTPUT_BYTES_MAX).into_owned(),
     }
@@ -195,7 +196,11 @@ fn reason(failure: Option<&Failure>) -> String {
     let Some(failure) = failure else {
         return ".".to_owned();
     };
-    let mut text = format!(" ({}): {}", failure.code.as_str(), failure.message);
+    let mut text = match failure.code {
+        // The word in front of it says so already.
+        FailureCode::Cancelled => format!(": {}", failure.message),
+        code => format!(" ({}): {}", code.as_str(), failure.message),
+    };
     if let Some(error) = failure.details.get("error") {
         text.push_str(": ");
         match error {

@@ -113,12 +113,11 @@ fn a_torn_write_ahead_file_gives_back_whole_appends_in_order() {
             *byte ^= u8::from(part % 2 == 1);
         }
         copy_torn(&file, &torn, &kept);
-        let Ok(store) = SqliteStore::open_read_only(&torn).or_else(|error| match error {
+        let store = match SqliteStore::open_read_only(&torn) {
+            Ok(store) => store,
             // So early that not even the tables were there.
-            OpenError::Missing { .. } => Err(()),
-            error => panic!("{error}"),
-        }) else {
-            continue;
+            Err(OpenError::Missing { .. }) => continue,
+            Err(error) => panic!("{error}"),
         };
         let found = block_on(store.session(&super::session_id())).unwrap();
         let nodes = if found.is_some() {

@@ -171,7 +171,8 @@ fn a_database_of_another_program_is_refused_before_it_is_touched() {
 #[test]
 fn every_version_is_brought_to_the_newest_and_keeps_what_it_holds() {
     // One database as each version left it; a new version adds its own script.
-    for (version, script) in [(1, include_str!("version_1.sql"))] {
+    let scripts = [include_str!("version_1.sql")];
+    for (version, script) in (1..).zip(scripts) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("sessions.db");
         Connection::open(&file)

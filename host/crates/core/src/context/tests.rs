@@ -1,1 +1,0 @@
-//! What frames read, as whole messages.

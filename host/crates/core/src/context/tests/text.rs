@@ -1,0 +1,375 @@
+//! The texts themselves.
+
+use expect_test::{Expect, expect};
+
+use super::{Graph, said, shown, shown_read};
+use crate::Json;
+use crate::content::Role;
+use crate::context::{ARGUMENTS_BYTES_MAX, DOC_BYTES_MAX, OUTPUT_BYTES_MAX, PATH_NAMES_MAX};
+use crate::failure::{Failure, FailureCode};
+use crate::function::Expose::Io;
+use crate::id::Timestamp;
+use crate::session::{NewNode, NodeEnd, NodeKind, NodeStatus};
+
+fn ended(status: NodeStatus, output: Option<Json>, failure: Option<Failure>) -> Option<NodeEnd> {
+    Some(NodeEnd {
+        status,
+        output,
+        failure,
+        finished_at: Timestamp(1),
+        ..said("")?
+    })
+}
+
+/// One node at the top of a session, as a chat turn sees it.
+fn check(node: impl FnOnce(&mut NewNode), end: Option<NodeEnd>, expected: Expect) {
+    let mut graph = Graph::new();
+    let mut new = graph.node(NodeKind::Code, "demo:desk/tickets.refund-order", None);
+    node(&mut new);
+    graph.add(new, end);
+    expected.assert_eq(&shown_read(&graph.read(None, None, None)));
+}
+
+fn arguments(text: &str) -> impl FnOnce(&mut NewNode) {
+    let input = serde_json::from_str(text).unwrap();
+    move |node| node.input = input
+}
+
+#[test]
+fn a_call_shows_its_name_its_arguments_and_its_end() {
+    use NodeStatus::{Cancelled, Completed, Failed};
+    let failure = |code| Failure::new(code, "the order `A-1` is not paid");
+    let own = failure(FailureCode::FunctionFailed).with("function", "f");
+
+    let completed = |output| ended(Completed, output, None);
+    check(
+        |_| (),
+        completed(Some("refunded\nin full".into())),
+        expect![[r#"
+            user: Call: refund_order({}) / Result: refunded / in full
+            reads 1
+        "#]],
+    );
+    check(
+        |_| (),
+        completed(None),
+        expect![[r#"
+            user: Call: refund_order({}) / Result: (none)
+            reads 1
+        "#]],
+    );
+    check(
+        |_| (),
+        completed(Some(Json::Null)),
+        expect![[r#"
+            user: Call: refund_order({}) / Result: (none)
+            reads 1
+        "#]],
+    );
+    let exact = serde_json::from_str(r#"{"total": 1.10, "id": 18446744073709551616}"#).unwrap();
+    check(
+        arguments(r#"{"order_id": "A-1", "cents": 5}"#),
+        completed(Some(exact)),
+        expect![[r#"
+            user: Call: refund_order({"order_id":"A-1","cents":5}) / Result: {"total":1.10,"id":18446744073709551616}
+            reads 1
+        "#]],
+    );
+    check(
+        arguments("[1]"),
+        completed(Some("".into())),
+        expect![[r#"
+            user: Call: refund_order([1]) / Result: (an empty text)
+            reads 1
+        "#]],
+    );
+
+    let failed = |failure| ended(Failed, None, failure);
+    check(
+        |_| (),
+        failed(Some(failure(FailureCode::Denied))),
+        expect![[r#"
+            user: Call: refund_order({}) / Failed (denied): the order `A-1` is not paid
+            reads 1
+        "#]],
+    );
+    check(
+        |_| (),
+        failed(Some(own.clone().with("error", "unpaid"))),
+        expect![[r#"
+            user: Call: refund_order({}) / Failed (function-failed): the order `A-1` is not paid: unpaid
+            reads 1
+        "#]],
+    );
+    let error: Json = serde_json::from_str(r#"{"unpaid": {"cents": 5}}"#).unwrap();
+    check(
+        |_| (),
+        failed(Some(own.with("error", error))),
+        expect![[r#"
+            user: Call: refund_order({}) / Failed (function-failed): the order `A-1` is not paid: {"unpaid":{"cents":5}}
+            reads 1
+        "#]],
+    );
+    check(
+        |_| (),
+        failed(None),
+        expect![[r#"
+        user: Call: refund_order({}) / Failed.
+        reads 1
+    "#]],
+    );
+    let cancelled = ended(Cancelled, None, Some(failure(FailureCode::Cancelled)));
+    check(
+        |_| (),
+        cancelled,
+        expect![[r#"
+            user: Call: refund_order({}) / Cancelled: the order `A-1` is not paid
+            reads 1
+        "#]],
+    );
+    check(
+        |_| (),
+        ended(Cancelled, None, None),
+        expect![[r#"
+        user: Call: refund_order({}) / Cancelled.
+        reads 1
+    "#]],
+    );
+    check(
+        |_| (),
+        None,
+        expect![[r#"
+        user: Call: refund_order({}) / No result yet: it still runs, or it was interrupted and its outcome is unknown.
+        reads 1
+    "#]],
+    );
+}
+
+#[test]
+fn arguments_that_no_model_may_see_are_left_out() {
+    let hidden = |node: &mut NewNode| {
+        node.input = serde_json::json!({"text": "hi", "session_id": "secret", "z": 1});
+        let names = serde_json::json!(["session-id", "absent", 7]);
+        node.facts
+            .insert(NewNode::HIDDEN_ARGUMENTS.to_owned(), names);
+    };
+    check(
+        hidden,
+        said("done"),
+        expect![[r#"
+        user: Call: refund_order({"text":"hi","z":1}) / Result: done
+        reads 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_turn_is_what_the_model_said() {
+    let turn = |node: &mut NewNode| {
+        node.kind = NodeKind::Llm;
+        node.input = "the prompt is not shown again".into();
+    };
+    let late = Failure::new(FailureCode::Llm, "the connection broke");
+    check(
+        turn,
+        said("hello"),
+        expect![[r#"
+        user: (What follows was written earlier in this work.)
+        assistant: hello
+        reads 1
+    "#]],
+    );
+    check(
+        turn,
+        said(" \n"),
+        expect![[r#"
+        reads 
+    "#]],
+    );
+    check(
+        turn,
+        ended(
+            NodeStatus::Completed,
+            Some(serde_json::json!({"a": 1})),
+            None,
+        ),
+        expect![[r#"
+            user: (What follows was written earlier in this work.)
+            assistant: {"a":1}
+            reads 1
+        "#]],
+    );
+    check(
+        turn,
+        None,
+        expect![[r#"
+        reads 
+    "#]],
+    );
+    check(
+        turn,
+        ended(NodeStatus::Failed, None, Some(late.clone())),
+        expect![[r#"
+            reads 
+        "#]],
+    );
+    check(
+        turn,
+        ended(NodeStatus::Failed, Some("half".into()), Some(late)),
+        expect![[r#"
+            user: (What follows was written earlier in this work.)
+            assistant: half
+            user: (The reply above failed (llm): the connection broke)
+            reads 1
+        "#]],
+    );
+    check(
+        turn,
+        ended(NodeStatus::Cancelled, Some("half".into()), None),
+        expect![[r#"
+            user: (What follows was written earlier in this work.)
+            assistant: half
+            user: (The reply above was cancelled.)
+            reads 1
+        "#]],
+    );
+    let blank = |node: &mut NewNode| {
+        node.kind = NodeKind::User;
+        node.input = "\t".into();
+    };
+    check(
+        blank,
+        said(""),
+        expect![[r#"
+        reads 
+    "#]],
+    );
+}
+
+#[test]
+fn roles_alternate_and_the_user_begins() {
+    let mut graph = Graph::new();
+    graph.turn(None, "a");
+    graph.turn(None, "b");
+    graph.user("c");
+    graph.call(None, "d", Io);
+    graph.turn(None, "e");
+    let read = graph.read(None, None, None);
+    expect![[r#"
+        user: (What follows was written earlier in this work.)
+        assistant: a
+         + b
+        user: c
+         + Call: d({}) / Result: result of d
+        assistant: e
+        user: and now?
+    "#]]
+    .assert_eq(&shown(&read.finish("and now?")));
+}
+
+#[test]
+fn the_situation_stands_in_front_of_the_turn_once() {
+    let mut graph = Graph::new();
+    let outer = graph.running_call(None, "demo:desk/tickets.route-message", Io);
+    let turn = graph.turn(Some(outer), "{\"call\": \"refund_order\"}");
+    let mut inner = graph.node(NodeKind::Code, "demo:desk/tickets.refund-order", Some(turn));
+    inner.doc = Some("Refunds an order.\n\nOnly orders that are paid.\n".to_owned());
+    let inner = graph.add(inner, None);
+    graph.turn(Some(inner), "How much?");
+
+    let finish = |frame, callers| shown(&graph.read(frame, callers, None).finish("Pick one."));
+    expect![[r#"
+        user: Call: route_message({}) / It runs now; this turn is part of it.
+        assistant: {"call": "refund_order"}
+         + How much?
+        user: This turn is part of the function `refund_order`. / What the function is for: Refunds an order. /  / Only orders that are paid. / Call path: route_message → refund_order
+         + Pick one.
+    "#]].assert_eq(&finish(Some(inner), None));
+    expect![[r#"
+        user: (What follows was written earlier in this work.)
+        assistant: How much?
+        user: This turn is part of the function `refund_order`. / What the function is for: Refunds an order. /  / Only orders that are paid. / Call path: route_message → refund_order
+         + Pick one.
+    "#]].assert_eq(&finish(Some(inner), Some(0)));
+    expect![[r#"
+        user: (What follows was written earlier in this work.)
+        assistant: {"call": "refund_order"}
+        user: Call: refund_order({}) / No result yet: it still runs, or it was interrupted and its outcome is unknown.
+         + This turn is part of the function `route_message`. / Call path: route_message
+         + Pick one.
+    "#]].assert_eq(&finish(Some(outer), Some(0)));
+    expect![[r#"
+        user: Call: route_message({}) / No result yet: it still runs, or it was interrupted and its outcome is unknown.
+         + Pick one.
+    "#]].assert_eq(&finish(None, None));
+    let last = graph
+        .read(Some(inner), None, None)
+        .finish("Pick one.")
+        .pop();
+    assert_eq!(last.map(|last| last.role), Some(Role::User));
+}
+
+#[test]
+fn a_long_call_path_keeps_its_inner_end() {
+    for (depth, expected) in [
+        (
+            PATH_NAMES_MAX,
+            expect![[r#"
+            This turn is part of the function `f20`.
+            Call path: f1 → f2 → f3 → f4 → f5 → f6 → f7 → f8 → f9 → f10 → f11 → f12 → f13 → f14 → f15 → f16 → f17 → f18 → f19 → f20"#]],
+        ),
+        (
+            PATH_NAMES_MAX + 1,
+            expect![[r#"
+            This turn is part of the function `f21`.
+            Call path: … → f2 → f3 → f4 → f5 → f6 → f7 → f8 → f9 → f10 → f11 → f12 → f13 → f14 → f15 → f16 → f17 → f18 → f19 → f20 → f21"#]],
+        ),
+    ] {
+        let mut graph = Graph::new();
+        let mut frame = None;
+        for n in 1..=depth {
+            frame = Some(graph.running_call(frame, &format!("f{n}"), Io));
+        }
+        let situation = graph.read(frame, Some(0), None).situation;
+        expected.assert_eq(&situation.unwrap());
+    }
+}
+
+#[test]
+fn what_is_too_long_is_cut_in_its_middle_and_says_so() {
+    /// A text of two-byte characters, so that every cut could fall inside one.
+    fn long(bytes: usize) -> String {
+        "ä".repeat(bytes / 2)
+    }
+    for (output, input, doc) in [
+        (OUTPUT_BYTES_MAX, ARGUMENTS_BYTES_MAX - 8, DOC_BYTES_MAX),
+        (OUTPUT_BYTES_MAX + 2, ARGUMENTS_BYTES_MAX, DOC_BYTES_MAX + 2),
+        (
+            10 * OUTPUT_BYTES_MAX,
+            10 * ARGUMENTS_BYTES_MAX,
+            10 * DOC_BYTES_MAX,
+        ),
+    ] {
+        let mut graph = Graph::new();
+        let mut call = graph.node(NodeKind::Code, "f", None);
+        call.input = serde_json::json!({"a": long(input)});
+        graph.add(call, said(&long(output)));
+        let mut frame = graph.node(NodeKind::Code, "g", None);
+        frame.doc = Some(long(doc));
+        let frame = graph.add(frame, None);
+
+        let text = shown(&graph.read(Some(frame), None, None).finish("go"));
+        let marks = text.matches("bytes left out …]").count();
+        let fits = output <= OUTPUT_BYTES_MAX;
+        assert_eq!(marks, if fits { 0 } else { 3 });
+        let all = OUTPUT_BYTES_MAX + ARGUMENTS_BYTES_MAX + DOC_BYTES_MAX;
+        assert!(text.len() < all + 500, "{}", text.len());
+    }
+    let cut = long(OUTPUT_BYTES_MAX + 2);
+    let mut graph = Graph::new();
+    let call = graph.node(NodeKind::Code, "f", None);
+    graph.add(call, said(&cut));
+    let text = shown(&graph.read(None, None, None).messages);
+    let mark = text.split('ä').find(|part| part.contains("left out"));
+    expect![" / [… 2 bytes left out …] / "].assert_eq(mark.unwrap());
+}
