@@ -13,7 +13,9 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
     let blocks = || request.messages.iter().flat_map(|message| &message.content);
     let is_empty = |block: &ContentBlock| matches!(block, ContentBlock::Text(t) if t.is_empty());
     if blocks().all(is_empty) {
-        return Err(refused("the request holds no content; give the model something to answer"));
+        return Err(refused(
+            "the request holds no content; give the model something to answer",
+        ));
     }
     let has_image = |block: &ContentBlock| matches!(block, ContentBlock::Image { .. });
     if blocks().any(has_image) && !profile.images {
@@ -22,9 +24,17 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
              profile row for it",
         ));
     }
-    let assistants = request.messages.iter().filter(|m| m.role == Role::Assistant);
-    if assistants.flat_map(|message| &message.content).any(has_image) {
-        return Err(refused("a message of the model holds an image; only the user's can"));
+    let assistants = request
+        .messages
+        .iter()
+        .filter(|m| m.role == Role::Assistant);
+    if assistants
+        .flat_map(|message| &message.content)
+        .any(has_image)
+    {
+        return Err(refused(
+            "a message of the model holds an image; only the user's can",
+        ));
     }
     if let Some(most) = profile.tools_max.filter(|most| request.tools.len() > *most) {
         let message = format!(
@@ -45,7 +55,9 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
         }
     };
     if request.tools.is_empty() {
-        return Err(refused("a tool call is demanded and no tool is offered; offer one"));
+        return Err(refused(
+            "a tool call is demanded and no tool is offered; offer one",
+        ));
     }
     if !profile.forced_tool_choice {
         let message = format!(

@@ -79,7 +79,9 @@ pub(crate) fn of_answer(answer: &Answer<'_>, key: Option<&Secret>) -> LlmFailure
 fn now<'h>(mut headers: impl Iterator<Item = (&'h str, &'h str)>) -> Timestamp {
     let date = headers.find(|(name, _)| *name == "date");
     let date = date.and_then(|(_, value)| httpdate::parse_http_date(value).ok());
-    let since = date.unwrap_or_else(SystemTime::now).duration_since(UNIX_EPOCH);
+    let since = date
+        .unwrap_or_else(SystemTime::now)
+        .duration_since(UNIX_EPOCH);
     let since = since.unwrap_or(Duration::ZERO).as_millis();
     Timestamp(i64::try_from(since).unwrap_or(i64::MAX))
 }
@@ -184,7 +186,11 @@ fn told_by_text(body: &[u8]) -> Told {
     let text = text.trim();
     let is_page = text.starts_with('<') || text.starts_with('{');
     Told {
-        sentence: if is_page { String::new() } else { text.to_owned() },
+        sentence: if is_page {
+            String::new()
+        } else {
+            text.to_owned()
+        },
         codes: Vec::new(),
     }
 }
@@ -248,14 +254,44 @@ mod tests {
                 false,
                 "400 Bad Request: prompt is too long",
             ),
-            (400, r#"{"error":"no such\nfield"}"#, Invalid, false, "400 Bad Request: no such field"),
-            (422, r#"{"detail":[{"msg":"field required"}]}"#, Invalid, false, "422 Unprocessable Entity: field required"),
-            (400, r#"{"message":"odd"}"#, Invalid, false, "400 Bad Request: odd"),
-            (500, "plain trouble", Provider, true, "500 Internal Server Error: plain trouble"),
+            (
+                400,
+                r#"{"error":"no such\nfield"}"#,
+                Invalid,
+                false,
+                "400 Bad Request: no such field",
+            ),
+            (
+                422,
+                r#"{"detail":[{"msg":"field required"}]}"#,
+                Invalid,
+                false,
+                "422 Unprocessable Entity: field required",
+            ),
+            (
+                400,
+                r#"{"message":"odd"}"#,
+                Invalid,
+                false,
+                "400 Bad Request: odd",
+            ),
+            (
+                500,
+                "plain trouble",
+                Provider,
+                true,
+                "500 Internal Server Error: plain trouble",
+            ),
             (502, "<html>nginx</html>", Provider, true, "502 Bad Gateway"),
             (400, "{\"cut", Invalid, false, "400 Bad Request"),
             (400, "", Invalid, false, "400 Bad Request"),
-            (308, "", Invalid, false, "308 Permanent Redirect: redirects are not followed; set the base URL to the final address"),
+            (
+                308,
+                "",
+                Invalid,
+                false,
+                "308 Permanent Redirect: redirects are not followed; set the base URL to the final address",
+            ),
         ] {
             let expected = failure(status, reason, retryable, message);
             assert_eq!(answer(status, &[], body), expected, "{body}");
@@ -279,7 +315,10 @@ mod tests {
         ];
         assert_eq!(answer(429, &date, body), expected);
         let no = answer(503, &[("x-should-retry", "false")], "");
-        assert_eq!(no, failure(503, LlmReason::Provider, false, "503 Service Unavailable"));
+        assert_eq!(
+            no,
+            failure(503, LlmReason::Provider, false, "503 Service Unavailable")
+        );
     }
 
     #[test]
@@ -309,8 +348,18 @@ mod tests {
                 false,
                 "the reply is an error: `context_length_exceeded`",
             ),
-            (r#"{"error":"odd"}"#, LlmReason::Unknown, true, "the reply is an error: `error`: odd"),
-            (r#"{"error":{}}"#, LlmReason::Unknown, true, "the reply is an error: `error`"),
+            (
+                r#"{"error":"odd"}"#,
+                LlmReason::Unknown,
+                true,
+                "the reply is an error: `error`: odd",
+            ),
+            (
+                r#"{"error":{}}"#,
+                LlmReason::Unknown,
+                true,
+                "the reply is an error: `error`",
+            ),
         ] {
             let expected = (reason, retryable, message.to_owned());
             assert_eq!(read(text), Some(expected), "{text}");

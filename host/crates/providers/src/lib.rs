@@ -4,8 +4,23 @@
 //! binary, which also registers the providers that live in other crates.
 #![warn(missing_docs)]
 
+pub mod anthropic;
+mod checks;
+mod exchange;
+mod failure;
+mod history;
+pub mod openai;
+pub mod profile;
 pub mod registry;
 pub mod script;
+pub mod secret;
+mod sse;
+pub mod transport;
 
+pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicMessages, AnthropicOptions};
+pub use openai::{OPENAI_BASE_URL, OpenAiChat, OpenAiOptions};
+pub use profile::{MaxTokensField, Profile, ProfileError, ProfileRow, Profiles, Protocol};
 pub use registry::{OpenError, ProviderFactory, Registry};
 pub use script::{ScriptError, ScriptProvider};
+pub use secret::Secret;
+pub use transport::{SetupError, Transport, TransportError, TransportOptions};

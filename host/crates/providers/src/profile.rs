@@ -131,7 +131,10 @@ impl ProfileRow {
 
     /// How exact the row is: a host counts more than any name of a model.
     fn exactness(&self) -> (bool, usize) {
-        (self.host.is_some(), self.model.as_ref().map_or(0, String::len))
+        (
+            self.host.is_some(),
+            self.model.as_ref().map_or(0, String::len),
+        )
     }
 
     fn apply(&self, profile: &mut Profile) {
@@ -140,14 +143,29 @@ impl ProfileRow {
                 field.clone_from(value);
             }
         }
-        set(&mut profile.max_tokens_field, self.max_tokens_field.as_ref());
-        set(&mut profile.forced_tool_choice, self.forced_tool_choice.as_ref());
+        set(
+            &mut profile.max_tokens_field,
+            self.max_tokens_field.as_ref(),
+        );
+        set(
+            &mut profile.forced_tool_choice,
+            self.forced_tool_choice.as_ref(),
+        );
         set(&mut profile.parallel_switch, self.parallel_switch.as_ref());
         set(&mut profile.images, self.images.as_ref());
         set(&mut profile.stream_usage, self.stream_usage.as_ref());
-        set(&mut profile.prompt_cache_key, self.prompt_cache_key.as_ref());
-        set(&mut profile.native_json_schema, self.native_json_schema.as_ref());
-        set(&mut profile.native_json_with_tools, self.native_json_with_tools.as_ref());
+        set(
+            &mut profile.prompt_cache_key,
+            self.prompt_cache_key.as_ref(),
+        );
+        set(
+            &mut profile.native_json_schema,
+            self.native_json_schema.as_ref(),
+        );
+        set(
+            &mut profile.native_json_with_tools,
+            self.native_json_with_tools.as_ref(),
+        );
         profile.max_output_tokens = self.max_output_tokens.or(profile.max_output_tokens);
         profile.tools_max = self.tools_max.or(profile.tools_max);
         if let Some(word) = &self.thinking_off {
@@ -236,7 +254,10 @@ mod tests {
     fn every_row_says_where_it_comes_from_and_when_it_was_checked() {
         for row in Profiles::built_in().unwrap().rows {
             assert!(row.source.is_some() && row.checked_on.is_some(), "{row:?}");
-            assert!(row.host.is_some(), "a model is known on its own host only: {row:?}");
+            assert!(
+                row.host.is_some(),
+                "a model is known on its own host only: {row:?}"
+            );
         }
     }
 
@@ -244,9 +265,17 @@ mod tests {
     fn a_server_that_nobody_knows_is_asked_for_nothing_special() {
         for (protocol, url, model) in [
             (Protocol::OpenAi, "http://127.0.0.1:8080/v1", "gpt-6-sol"),
-            (Protocol::OpenAi, "https://api.openai.com.evil.example/v1", "gpt-6-sol"),
+            (
+                Protocol::OpenAi,
+                "https://api.openai.com.evil.example/v1",
+                "gpt-6-sol",
+            ),
             (Protocol::OpenAi, "not a url", "gpt-6-sol"),
-            (Protocol::Anthropic, "http://localhost:1234", "claude-opus-5"),
+            (
+                Protocol::Anthropic,
+                "http://localhost:1234",
+                "claude-opus-5",
+            ),
             (Protocol::Anthropic, OPENAI, "claude-opus-5"),
         ] {
             let profile = built_in(protocol, url, model);

@@ -153,7 +153,11 @@ mod tests {
     fn check(text: &str, expected: &[SseEvent]) {
         let bytes = text.as_bytes();
         for chunk in 1..=bytes.len().max(1) {
-            assert_eq!(decode(bytes, chunk), expected, "chunks of {chunk}: {text:?}");
+            assert_eq!(
+                decode(bytes, chunk),
+                expected,
+                "chunks of {chunk}: {text:?}"
+            );
         }
         for cut in 0..=bytes.len() {
             let mut decoder = SseDecoder::new();
@@ -171,7 +175,10 @@ mod tests {
             let text = ["event: a", "data: 1", "", "data:2", "", ""].join(end);
             check(&text, &[event("a", "1"), event("", "2")]);
         }
-        check("data: 1\r\r\ndata: 2\n\r", &[event("", "1"), event("", "2")]);
+        check(
+            "data: 1\r\r\ndata: 2\n\r",
+            &[event("", "1"), event("", "2")],
+        );
     }
 
     #[test]
@@ -179,7 +186,10 @@ mod tests {
         check("data\n\n", &[event("", "")]);
         check("data:  two spaces\n\n", &[event("", " two spaces")]);
         check("data: a\ndata:\ndata: b\n\n", &[event("", "a\n\nb")]);
-        check(": comment\nid: 7\nretry: 10\nfoo: x\ndata: a:b\n\n", &[event("", "a:b")]);
+        check(
+            ": comment\nid: 7\nretry: 10\nfoo: x\ndata: a:b\n\n",
+            &[event("", "a:b")],
+        );
         check("event: only a name\n\ndata: x\n\n", &[event("", "x")]);
         check("event: one\nevent: two\ndata: x\n\n", &[event("two", "x")]);
         check("\u{feff}data: x\n\n", &[event("", "x")]);
@@ -199,7 +209,11 @@ mod tests {
             unterminated: true,
             ..event("e", "x")
         };
-        for text in ["event: e\ndata: x", "event: e\ndata: x\n", "event: e\r\ndata: x\r\n"] {
+        for text in [
+            "event: e\ndata: x",
+            "event: e\ndata: x\n",
+            "event: e\r\ndata: x\r\n",
+        ] {
             check(text, std::slice::from_ref(&last));
         }
     }
@@ -215,12 +229,17 @@ mod tests {
     fn endless_lines_and_events_are_refused() {
         let fits = |bytes: &[u8]| {
             let mut decoder = SseDecoder::with_limit(16);
-            bytes.chunks(3).try_for_each(|part| decoder.push(part).map(drop))
+            bytes
+                .chunks(3)
+                .try_for_each(|part| decoder.push(part).map(drop))
         };
         assert_eq!(fits(b"data: 0123456789"), Ok(()));
         assert_eq!(fits(b"data: 0123456789a"), Err(SseError(16)));
         assert_eq!(fits(b": 0123456789abcdef"), Err(SseError(16)));
-        assert_eq!(fits(b"data: 12345678\ndata: 9\ndata: 123456"), Err(SseError(16)));
+        assert_eq!(
+            fits(b"data: 12345678\ndata: 9\ndata: 123456\n"),
+            Err(SseError(16))
+        );
         assert_eq!(fits(&b"data: 1234567\n\n".repeat(9)), Ok(()));
     }
 }

@@ -293,7 +293,9 @@ pub(crate) fn address(name: &str, base_url: &str, path: &str) -> Result<Url, Set
         return Err(error("is not an `http` or `https` URL"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(error("holds a user name or password, which belong into the key"));
+        return Err(error(
+            "holds a user name or password, which belong into the key",
+        ));
     }
     if plain.query().is_some() || plain.fragment().is_some() {
         return Err(error("has a `?` or `#` part"));
@@ -314,7 +316,10 @@ mod tests {
     fn addresses_are_built_below_the_base_url() {
         let at = |base| address("n", base, "/chat/completions").map(String::from);
         for (base, expected) in [
-            ("https://a.example/v1", "https://a.example/v1/chat/completions"),
+            (
+                "https://a.example/v1",
+                "https://a.example/v1/chat/completions",
+            ),
             (" http://[::1]:80/v1/ ", "http://[::1]/v1/chat/completions"),
         ] {
             assert_eq!(at(base), Ok(expected.to_owned()));
@@ -350,7 +355,10 @@ mod tests {
             ..TransportOptions::default()
         };
         assert!(make(proxy).unwrap_err().contains("proxy"));
-        for pem in ["", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+        for pem in [
+            "",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+        ] {
             let roots = TransportOptions {
                 extra_roots_pem: Some(pem.into()),
                 ..TransportOptions::default()

@@ -70,7 +70,10 @@ impl ChatDecoder {
     }
 
     fn delta(&mut self, delta: &Delta, sink: &dyn EventSink) -> Result<(), LlmFailure> {
-        let thinking = delta.reasoning_content.as_ref().or(delta.reasoning.as_ref());
+        let thinking = delta
+            .reasoning_content
+            .as_ref()
+            .or(delta.reasoning.as_ref());
         if let Some(thinking) = thinking.and_then(text_of) {
             sink.event(ModelEvent::Thinking(thinking));
         }

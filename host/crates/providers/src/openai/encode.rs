@@ -45,15 +45,17 @@ pub(super) fn encode(
         }),
         max_tokens: limit(MaxTokensField::MaxTokens),
         max_completion_tokens: limit(MaxTokensField::MaxCompletionTokens),
-        prompt_cache_key: profile
-            .prompt_cache_key
-            .then_some(request.session.as_str()),
+        prompt_cache_key: profile.prompt_cache_key.then_some(request.session.as_str()),
         thinking: profile
             .thinking_off
             .as_deref()
             .map(|kind| wire::Thinking { kind }),
         tools: request.tools.iter().map(tool).collect(),
-        tool_choice: if has_tools { tool_choice(request) } else { None },
+        tool_choice: if has_tools {
+            tool_choice(request)
+        } else {
+            None
+        },
         parallel_tool_calls: parallel.filter(|_| has_tools && profile.parallel_switch),
         messages,
     };

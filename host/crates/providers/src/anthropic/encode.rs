@@ -1,0 +1,180 @@
+//! From a request to the body of a POST. Deterministic: equal requests give equal bytes.
+//!
+//! What the profile rules out is refused here, before anything is sent.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use openprogram_core::Json;
+use openprogram_core::content::{ContentBlock, Role};
+use openprogram_core::llm::{LlmFailure, ModelRequest};
+use openprogram_core::tool::ToolChoice;
+
+use super::wire;
+use crate::checks::check;
+use crate::failure::refused;
+use crate::history;
+use crate::profile::Profile;
+
+/// What stands before a conversation that does not begin with the user, as the protocol demands.
+const OPENING: &str = "(The conversation so far.)";
+/// The description of a tool that was called before and cannot be called now.
+const PAST_TOOL: &str = "Not available now.";
+
+/// The body of a request.
+pub(super) fn encode(
+    request: &ModelRequest,
+    model: &str,
+    profile: &Profile,
+) -> Result<Vec<u8>, LlmFailure> {
+    check(request, profile)?;
+    let messages = messages(request);
+    if messages.is_empty() {
+        return Err(refused(
+            "the request holds only white space; give the model something to answer",
+        ));
+    }
+    let max_tokens = profile.max_output_tokens.ok_or_else(|| {
+        refused("the protocol demands a token limit; set `max_output_tokens` in a profile row")
+    })?;
+    let (tools, tool_choice) = tools(request, profile);
+    let system = request.system.as_deref();
+    let body = wire::MessagesRequest {
+        model,
+        max_tokens,
+        stream: true,
+        thinking: profile
+            .thinking_off
+            .as_deref()
+            .map(|kind| wire::Thinking { kind }),
+        tools,
+        tool_choice,
+        system: system.filter(|text| !text.trim().is_empty()),
+        messages,
+    };
+    serde_json::to_vec(&body).map_err(|error| refused(format!("the request is not JSON: {error}")))
+}
+
+/// The messages: neighbours of one role joined, results first, nothing empty.
+fn messages(request: &ModelRequest) -> Vec<wire::Message<'_>> {
+    let mut messages: Vec<wire::Message<'_>> = Vec::new();
+    for message in &request.messages {
+        let role = match message.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        let content = message.content.iter().filter_map(block);
+        match messages.last_mut() {
+            Some(last) if last.role == role => last.content.extend(content),
+            _ => {
+                let content: Vec<_> = content.collect();
+                if !content.is_empty() {
+                    messages.push(wire::Message { role, content });
+                }
+            }
+        }
+    }
+    for message in &mut messages {
+        // A stable sort: results stay in the order of their calls.
+        let is_result = |block: &wire::Block<'_>| matches!(block, wire::Block::ToolResult { .. });
+        message.content.sort_by_key(|block| !is_result(block));
+    }
+    if messages.first().is_some_and(|first| first.role != "user") {
+        let content = vec![wire::Block::Text { text: OPENING }];
+        let opening = wire::Message {
+            role: "user",
+            content,
+        };
+        messages.insert(0, opening);
+    }
+    messages
+}
+
+fn block(block: &ContentBlock) -> Option<wire::Block<'_>> {
+    Some(match block {
+        // Text that is empty or white space is an error of its own for the server.
+        ContentBlock::Text(text) if text.trim().is_empty() => return None,
+        ContentBlock::Text(text) => wire::Block::Text { text },
+        ContentBlock::Image { mime_type, data } => wire::Block::Image {
+            source: wire::ImageSource {
+                kind: "base64",
+                media_type: mime_type,
+                data: STANDARD.encode(data),
+            },
+        },
+        ContentBlock::ToolCall(call) => wire::Block::ToolUse {
+            id: history::id(&call.id),
+            name: history::name(&call.name),
+            input: history::arguments(&call.arguments),
+        },
+        ContentBlock::ToolResult(result) => wire::Block::ToolResult {
+            tool_use_id: history::id(&result.id),
+            content: &result.text,
+            is_error: result.is_error,
+        },
+        _ => return None,
+    })
+}
+
+/// The tools and the choice among them.
+fn tools<'a>(
+    request: &'a ModelRequest,
+    profile: &Profile,
+) -> (Vec<wire::Tool<'a>>, Option<wire::ToolChoice<'a>>) {
+    if request.tools.is_empty() {
+        return past_tools(request);
+    }
+    let tools = request.tools.iter().map(|tool| wire::Tool {
+        name: Cow::Borrowed(&tool.name),
+        description: &tool.description,
+        input_schema: Cow::Borrowed(&tool.parameters),
+    });
+    let alone = request.parallel_tool_calls == Some(false) && profile.parallel_switch;
+    let disable = alone.then_some(true);
+    let choice = |kind, name, disable_parallel_tool_use| wire::ToolChoice {
+        kind,
+        name,
+        disable_parallel_tool_use,
+    };
+    let choice = match &request.tool_choice {
+        ToolChoice::Auto if !alone => None,
+        ToolChoice::Auto => Some(choice("auto", None, disable)),
+        ToolChoice::Required => Some(choice("any", None, disable)),
+        ToolChoice::None => Some(choice("none", None, None)),
+        ToolChoice::Named(name) => Some(choice("tool", Some(name), disable)),
+    };
+    (tools.collect(), choice)
+}
+
+/// The protocol wants past calls to be of tools that are there: they are, and cannot be called.
+fn past_tools(request: &ModelRequest) -> (Vec<wire::Tool<'_>>, Option<wire::ToolChoice<'_>>) {
+    let blocks = request.messages.iter().flat_map(|message| &message.content);
+    let names: BTreeSet<String> = blocks
+        .filter_map(|block| match block {
+            ContentBlock::ToolCall(call) => Some(history::name(&call.name)),
+            _ => None,
+        })
+        .collect();
+    if names.is_empty() {
+        return (Vec::new(), None);
+    }
+    let tool = |name| wire::Tool {
+        name: Cow::Owned(name),
+        description: PAST_TOOL,
+        input_schema: Cow::Owned(Json::Object(object_schema())),
+    };
+    let choice = wire::ToolChoice {
+        kind: "none",
+        name: None,
+        disable_parallel_tool_use: None,
+    };
+    (names.into_iter().map(tool).collect(), Some(choice))
+}
+
+fn object_schema() -> openprogram_core::JsonObject {
+    [("type".to_owned(), Json::from("object"))]
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,123 @@
+//! Twins of the JSON of Messages, in the provider's words and the order of its fields.
+//!
+//! Read twins are flat: events and blocks of kinds that are not known must not fail, and numbers
+//! keep their exact text only outside of tagged enums.
+
+use openprogram_core::{Json, JsonObject};
+use serde::{Deserialize, Serialize};
+
+/// The body of a request. What the server may cache by its beginning comes in a fixed order, the
+/// messages last.
+#[derive(Serialize)]
+pub(crate) struct MessagesRequest<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) max_tokens: u64,
+    pub(crate) stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) thinking: Option<Thinking<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_choice: Option<ToolChoice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) system: Option<&'a str>,
+    pub(crate) messages: Vec<Message<'a>>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Thinking<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'a str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Tool<'a> {
+    pub(crate) name: std::borrow::Cow<'a, str>,
+    pub(crate) description: &'a str,
+    pub(crate) input_schema: std::borrow::Cow<'a, Json>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct ToolChoice<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) disable_parallel_tool_use: Option<bool>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Message<'a> {
+    pub(crate) role: &'static str,
+    pub(crate) content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Block<'a> {
+    Text {
+        text: &'a str,
+    },
+    Image {
+        source: ImageSource<'a>,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        input: JsonObject,
+    },
+    ToolResult {
+        tool_use_id: String,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+#[derive(Serialize)]
+pub(crate) struct ImageSource<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) media_type: &'a str,
+    pub(crate) data: String,
+}
+
+/// One event of a stream.
+#[derive(Deserialize)]
+pub(crate) struct Event {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) message: Option<Reply>,
+    pub(crate) index: Option<u64>,
+    pub(crate) content_block: Option<ReplyBlock>,
+    pub(crate) delta: Option<Delta>,
+    pub(crate) usage: Option<Json>,
+}
+
+/// A whole reply, or the head of a streamed one.
+#[derive(Deserialize)]
+pub(crate) struct Reply {
+    pub(crate) content: Option<Vec<ReplyBlock>>,
+    pub(crate) stop_reason: Option<String>,
+    pub(crate) usage: Option<Json>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ReplyBlock {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) text: Option<String>,
+    pub(crate) thinking: Option<String>,
+    pub(crate) id: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) input: Option<Json>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Delta {
+    pub(crate) text: Option<String>,
+    pub(crate) thinking: Option<String>,
+    pub(crate) partial_json: Option<String>,
+    pub(crate) stop_reason: Option<String>,
+}
