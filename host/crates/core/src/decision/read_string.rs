@@ -86,7 +86,9 @@ impl Reader<'_> {
         });
         read.ok_or_else(|| {
             self.at = at;
-            if at + 12 > self.bytes.len() {
+            let rest = &self.bytes[at..];
+            let closed = || rest.iter().any(|byte| matches!(byte, b'"' | b'\''));
+            if rest.len() < 12 && !closed() {
                 Stop::End(Ended::Inside)
             } else {
                 Stop::Syntax

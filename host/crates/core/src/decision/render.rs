@@ -37,10 +37,9 @@ fn render_option(option: &MenuOption) -> String {
     let parameters = parameters.collect::<Vec<_>>().join(", ");
     let mut text = format!("{}({parameters})\n", option.name);
     for line in clipped(option.description.trim(), OPTION_TEXT_CHARS).lines() {
+        // An empty line would look like the end of the option.
         let line = one_paragraph(line);
-        if line.is_empty() {
-            text.push('\n');
-        } else {
+        if !line.is_empty() {
             let _ = writeln!(text, "    {line}");
         }
     }
@@ -146,14 +145,21 @@ impl Details {
 
     /// A case is told when there is more to say than its name, which stands in the facts.
     fn case(&mut self, level: usize, case: &Case) {
+        let mut payload = Self {
+            text: String::new(),
+            lines: self.lines + 1,
+        };
+        if let Some(ty) = &case.payload {
+            payload.inside(level + 1, ty);
+        }
         let description = one_paragraph(case.description.as_deref().unwrap_or_default());
-        if !description.is_empty() {
-            let name = Json::from(case.name.as_str());
-            let description = clipped(&description, ARGUMENT_TEXT_CHARS);
-            self.line(level, &format!("{name}: {description}"));
+        if description.is_empty() && payload.text.is_empty() {
+            return;
         }
-        if let Some(payload) = &case.payload {
-            self.inside(level + 1, payload);
-        }
+        let name = Json::from(case.name.as_str());
+        let description = clipped(&description, ARGUMENT_TEXT_CHARS);
+        self.line(level, format!("{name}: {description}").trim_end());
+        self.lines = payload.lines;
+        self.text.push_str(&payload.text);
     }
 }

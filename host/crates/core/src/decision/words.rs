@@ -85,7 +85,7 @@ fn spelled(ty: &Type, level: usize) -> String {
         }
         Type::Map(_, value) => format!("dict of {} by name", inner(value)),
         Type::Option(some) if matches!(**some, Type::Option(_)) => {
-            format!("null or {{\"some\": {}}}", or_null(some, level))
+            format!("null or {{\"some\": {}}}", inner(some))
         }
         Type::Option(some) if level > 0 => or_null(some, level),
         Type::Option(some) => spelled(some, level),

@@ -2,6 +2,7 @@
 
 mod law;
 mod properties;
+mod replies;
 mod text;
 
 use super::{Menu, MenuError, MenuOption, SchemaError, parse_option_file};
