@@ -112,18 +112,13 @@ impl Recorder {
         };
         let found = self.store().nodes(session, newest).await;
         let mut nodes = found.map_err(|error| store_failure(&error))?;
-        let Some(mut node) = nodes.pop() else {
+        let Some(newest) = nodes.pop() else {
             return Ok(None);
         };
-        // The newest node may be deep inside a run; the way up is at most as long as the call depth.
-        while let Some(caller) = node.opened.caller.take() {
-            let found = self.store().node(&caller).await;
-            match found.map_err(|error| store_failure(&error))? {
-                Some(above) => node = above,
-                None => return Err(store_failure(&StoreError::NoNode(caller))),
-            }
-        }
-        Ok(Some(node.opened.id))
+        // It may be deep inside a run.
+        let chain = self.store().chain(session, &newest.opened.id).await;
+        let chain = chain.map_err(|error| store_failure(&error))?;
+        Ok(chain.last().map(|top| top.id.clone()))
     }
 
     /// Opens a node.

@@ -46,3 +46,17 @@ impl Ids for RandomIds {
         hasher.finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn random_ids_of_two_processes_do_not_meet() {
+        let sources = [RandomIds::default(), RandomIds::default()];
+        let given = (0..2_000).map(|number| sources[number % 2].bits());
+        assert_eq!(given.collect::<HashSet<_>>().len(), 2_000);
+    }
+}

@@ -8,6 +8,7 @@ mod desk;
 mod flows;
 mod frames;
 mod limits;
+mod records;
 mod refusals;
 mod top;
 
