@@ -22,8 +22,17 @@ pub fn check_arguments(
     given: &JsonObject,
     mode: CheckMode,
 ) -> Result<Checked<JsonObject>, CheckError> {
-    let (given, dropped) = without_unseen(function, given);
-    let mut checked = check_members(&given, members(function).into_iter(), mode)?;
+    check_owned_arguments(function, given.clone(), mode)
+}
+
+/// [`check_arguments`] without a copy.
+pub(super) fn check_owned_arguments(
+    function: &Function,
+    mut given: JsonObject,
+    mode: CheckMode,
+) -> Result<Checked<JsonObject>, CheckError> {
+    let dropped = drop_unseen(function, &mut given);
+    let mut checked = check_members(given, members(function).into_iter(), mode)?;
     checked.coercions.splice(0..0, dropped);
     Ok(checked)
 }
@@ -119,22 +128,22 @@ pub(super) fn members(function: &Function) -> Vec<Member<'_>> {
 }
 
 /// Takes out what is named like a hidden or injected parameter.
-fn without_unseen(function: &Function, given: &JsonObject) -> (JsonObject, Vec<Coercion>) {
+fn drop_unseen(function: &Function, given: &mut JsonObject) -> Vec<Coercion> {
     let unseen = function.parameters.iter().filter(|p| !p.is_visible());
     let unseen: Vec<_> = unseen.map(|p| p.field.name.as_str()).collect();
-    let mut kept = given.clone();
     let mut dropped = Vec::new();
-    if !unseen.is_empty() {
-        kept.retain(|key, _| {
-            let hidden = unseen.iter().find(|name| names_equal(name, key));
-            if let Some(name) = hidden {
-                dropped.push(Coercion {
-                    path: (*name).to_owned(),
-                    what: "never taken from a reply or a caller, dropped".to_owned(),
-                });
-            }
-            hidden.is_none()
-        });
+    if unseen.is_empty() {
+        return dropped;
     }
-    (kept, dropped)
+    given.retain(|key, _| {
+        let hidden = unseen.iter().find(|name| names_equal(name, key));
+        if let Some(name) = hidden {
+            dropped.push(Coercion {
+                path: (*name).to_owned(),
+                what: "never taken from a reply or a caller, dropped".to_owned(),
+            });
+        }
+        hidden.is_none()
+    });
+    dropped
 }

@@ -150,7 +150,7 @@ pub fn check_pick(menu: &Menu, candidate: &Candidate, mode: CheckMode) -> Result
     }
     let mut repairs = candidate.repairs();
     let given = given_arguments(option, candidate, &mut repairs)?;
-    let checked = check_given(option, &given, mode)?;
+    let checked = check_given(option, given, mode)?;
     Ok(Pick {
         index,
         name: option.name.clone(),
@@ -163,11 +163,11 @@ pub fn check_pick(menu: &Menu, candidate: &Candidate, mode: CheckMode) -> Result
 /// Checks the arguments of an option.
 pub(super) fn check_given(
     option: &MenuOption,
-    given: &JsonObject,
+    given: JsonObject,
     mode: CheckMode,
 ) -> Result<Checked<JsonObject>, PickError> {
     let checked = match &option.payload {
-        Payload::Function(function) => arguments::check_arguments(function, given, mode),
+        Payload::Function(function) => arguments::check_owned_arguments(function, given, mode),
         Payload::Schema(_) | Payload::Value(_) => {
             check_members(given, option.members().into_iter(), mode)
         }

@@ -107,7 +107,7 @@ pub fn pick_from_weights<'a>(
     }
     let (index, probability) = best;
     let option = &menu.options()[index];
-    let checked = check_given(option, &JsonObject::new(), CheckMode::Strict)?;
+    let checked = check_given(option, JsonObject::new(), CheckMode::Strict)?;
     let pick = Pick {
         index,
         name: option.name.clone(),

@@ -71,8 +71,9 @@ pub fn check_value(
     mode: CheckMode,
 ) -> Result<Checked<Json>, CheckError> {
     let mut checker = Checker::new(mode);
-    let value = checker.at(&field.name, |checker| checker.field(value, field))?;
-    Ok(checker.finish(value))
+    let mut value = value.clone();
+    let result = checker.at(&field.name, |checker| checker.field(&mut value, field));
+    checker.finish(value, result)
 }
 
 /// Checks the arguments of a call or the fields of an object, given as one object.
@@ -86,7 +87,7 @@ pub fn check_object(
     fields: &[Field],
     mode: CheckMode,
 ) -> Result<Checked<JsonObject>, CheckError> {
-    check_members(object, fields.iter().map(Member::of), mode)
+    check_members(object.clone(), fields.iter().map(Member::of), mode)
 }
 
 /// A field of an object together with whether it may be absent.
@@ -123,14 +124,14 @@ impl<'a> Member<'a> {
 
 /// [`check_object`] for fields of which some have a default.
 pub(crate) fn check_members<'a>(
-    object: &JsonObject,
+    mut object: JsonObject,
     members: impl Iterator<Item = Member<'a>>,
     mode: CheckMode,
 ) -> Result<Checked<JsonObject>, CheckError> {
     let mut checker = Checker::new(mode);
     let members: Vec<_> = members.collect();
-    let value = checker.members(object, &members)?;
-    Ok(checker.finish(value))
+    let result = checker.members(&mut object, &members);
+    checker.finish(object, result)
 }
 
 #[cfg(test)]

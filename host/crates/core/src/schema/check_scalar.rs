@@ -5,7 +5,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_S
 
 use super::IntegerKind;
 use super::check::{CheckError, Mismatch};
-use super::checker::Checker;
+use super::checker::{Checker, error, out_of_range, text_size, wrong_type};
 use super::limits::{BYTES_MAX, NUMBER_DIGITS_MAX};
 use super::number::{Whole, is_number, whole, within};
 use super::words::{kind_of, quoted};
@@ -15,66 +15,69 @@ use crate::Json;
 const NOT_FINITE: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
 impl Checker {
-    pub(super) fn boolean(&mut self, value: &Json) -> Result<Json, CheckError> {
-        match value {
-            Json::Bool(_) => Ok(value.clone()),
-            Json::String(text) if self.lenient() && text.eq_ignore_ascii_case("true") => {
-                self.note(format!("{} read as true", quoted(text)));
-                Ok(Json::Bool(true))
-            }
-            Json::String(text) if self.lenient() && text.eq_ignore_ascii_case("false") => {
-                self.note(format!("{} read as false", quoted(text)));
-                Ok(Json::Bool(false))
-            }
-            _ => Err(self.wrong_type("a boolean", value)),
-        }
+    pub(super) fn boolean(&mut self, value: &mut Json) -> Result<(), CheckError> {
+        let read = match value {
+            Json::Bool(_) => return Ok(()),
+            Json::String(text) if self.lenient() && text.eq_ignore_ascii_case("true") => true,
+            Json::String(text) if self.lenient() && text.eq_ignore_ascii_case("false") => false,
+            _ => return Err(wrong_type("a boolean", value)),
+        };
+        self.note(format!("{value} read as {read}"));
+        *value = Json::Bool(read);
+        Ok(())
     }
 
-    pub(super) fn integer(&mut self, value: &Json, kind: IntegerKind) -> Result<Json, CheckError> {
-        let expected = expected_integer(kind);
-        let text = match value {
+    pub(super) fn integer(
+        &mut self,
+        value: &mut Json,
+        kind: IntegerKind,
+    ) -> Result<(), CheckError> {
+        let text = match &*value {
             Json::Number(number) => number.as_str(),
             Json::String(text) if self.lenient() => text.as_str(),
-            _ => return Err(self.wrong_type(&expected, value)),
+            _ => return Err(wrong_type(&expected_integer(kind), value)),
         };
         let digits = match whole(text) {
-            Whole::Plain(digits) => digits,
+            Whole::Plain => text.to_owned(),
+            Whole::NegativeZero => "0".to_owned(),
             Whole::Written(digits) if self.lenient() => digits,
             Whole::TooLong if value.is_number() || is_digits(text) => {
-                return Err(self.out_of_range(format!(
+                return Err(out_of_range(format!(
                     "the number has more than {NUMBER_DIGITS_MAX} digits"
                 )));
             }
-            _ => return Err(self.wrong_type(&expected, value)),
+            _ => return Err(wrong_type(&expected_integer(kind), value)),
         };
         if kind.bounds().is_some_and(|bounds| !within(&digits, bounds)) {
-            return Err(self.out_of_range(format!("expected {expected}, got {}", head(&digits))));
-        }
-        if value.is_string() || digits != text && text != "-0" {
-            self.note(format!(
-                "{} read as {}",
-                head(&value.to_string()),
+            let expected = expected_integer(kind);
+            return Err(out_of_range(format!(
+                "expected {expected}, got {}",
                 head(&digits)
-            ));
+            )));
         }
-        self.number(&digits)
+        if value.is_number() && digits == text {
+            return Ok(());
+        }
+        if text != "-0" || value.is_string() {
+            let given = head(&value.to_string());
+            self.note(format!("{given} read as {}", head(&digits)));
+        }
+        *value = number(&digits)?;
+        Ok(())
     }
 
-    pub(super) fn float(&mut self, value: &Json, single: bool) -> Result<Json, CheckError> {
-        let text = match value {
+    pub(super) fn float(&mut self, value: &mut Json, single: bool) -> Result<(), CheckError> {
+        let text = match &*value {
             Json::Number(number) => number.as_str(),
             Json::String(text) if self.lenient() && NOT_FINITE.contains(&text.as_str()) => {
-                return Ok(value.clone());
+                return Ok(());
             }
-            Json::String(text) if self.lenient() && is_number(text) => {
-                self.note(format!("{} read as {}", quoted(text), head(text)));
-                text.as_str()
-            }
-            _ => return Err(self.wrong_type("a number", value)),
+            Json::String(text) if self.lenient() && is_number(text) => text,
+            _ => return Err(wrong_type("a number", value)),
         };
         if text.len() > NUMBER_DIGITS_MAX {
             let message = format!("the number has more than {NUMBER_DIGITS_MAX} digits");
-            return Err(self.out_of_range(message));
+            return Err(out_of_range(message));
         }
         let finite = if single {
             text.parse::<f32>().is_ok_and(f32::is_finite)
@@ -84,61 +87,32 @@ impl Checker {
         if !finite {
             let bits = if single { 32 } else { 64 };
             let message = format!("{} is outside the range of a {bits}-bit float", head(text));
-            return Err(self.out_of_range(message));
+            return Err(out_of_range(message));
         }
-        self.number(text)
-    }
-
-    fn number(&self, text: &str) -> Result<Json, CheckError> {
-        let number = text.parse::<serde_json::Number>();
-        number
-            .map(Json::Number)
-            .map_err(|_| self.error(Mismatch::WrongType, "expected a number"))
-    }
-
-    pub(super) fn character(&self, value: &Json) -> Result<Json, CheckError> {
-        let Json::String(text) = value else {
-            return Err(self.wrong_type("exactly one character", value));
-        };
-        let mut characters = text.chars();
-        if characters.next().is_some() && characters.next().is_none() {
-            Ok(value.clone())
-        } else {
-            let count = text.chars().take(1_000).count();
-            let message = format!("expected exactly one character, got a text of {count}");
-            Err(self.error(Mismatch::WrongType, message))
+        if value.is_string() {
+            self.note(format!("{} read as {}", quoted(text), head(text)));
+            *value = number(text)?;
         }
+        Ok(())
     }
 
-    pub(super) fn string(&self, value: &Json) -> Result<Json, CheckError> {
-        match value {
-            Json::String(text) => Ok(self.text(text)?.into()),
-            _ => Err(self.wrong_type("a string", value)),
-        }
-    }
-
-    pub(super) fn bytes(&mut self, value: &Json) -> Result<Json, CheckError> {
-        let bytes = match value {
+    pub(super) fn bytes(&mut self, value: &mut Json) -> Result<(), CheckError> {
+        let bytes = match &*value {
             Json::String(text) => self.base64(text)?,
             Json::Array(items) => self.byte_array(items)?,
-            _ => return Err(self.wrong_type("base64 text or an array of bytes", value)),
+            _ => return Err(wrong_type("base64 text or an array of bytes", value)),
         };
         if bytes.len() > BYTES_MAX {
-            return Err(self.too_many_bytes(bytes.len()));
+            return Err(too_many_bytes(bytes.len()));
         }
-        Ok(STANDARD.encode(bytes).into())
-    }
-
-    fn too_many_bytes(&self, count: usize) -> CheckError {
-        self.out_of_range(format!(
-            "has {count} bytes, more than the limit of {BYTES_MAX}"
-        ))
+        *value = STANDARD.encode(bytes).into();
+        Ok(())
     }
 
     fn base64(&mut self, text: &str) -> Result<Vec<u8>, CheckError> {
         // Four characters carry three bytes; longer text cannot fit and is not decoded.
         if text.len() > BYTES_MAX / 3 * 4 + 8 {
-            return Err(self.too_many_bytes(text.len() / 4 * 3));
+            return Err(too_many_bytes(text.len() / 4 * 3));
         }
         for engine in [&STANDARD, &STANDARD_NO_PAD] {
             if let Ok(bytes) = engine.decode(text) {
@@ -154,30 +128,63 @@ impl Checker {
             }
         }
         let message = "expected base64 text or an array of bytes, got another text";
-        Err(self.error(Mismatch::WrongType, message))
+        Err(error(Mismatch::WrongType, message))
     }
 
     fn byte_array(&mut self, items: &[Json]) -> Result<Vec<u8>, CheckError> {
         if items.len() > BYTES_MAX {
-            return Err(self.too_many_bytes(items.len()));
+            return Err(too_many_bytes(items.len()));
         }
-        let byte = |(index, item): (usize, &Json)| {
-            let value = item.as_u64().and_then(|value| u8::try_from(value).ok());
-            value.ok_or_else(|| {
-                self.at_index(index, |checker| match item {
-                    Json::Number(number) if matches!(whole(number.as_str()), Whole::Plain(_)) => {
-                        let text = head(number.as_str());
-                        checker.out_of_range(format!("expected a byte from 0 to 255, got {text}"))
-                    }
-                    _ => checker.error(
-                        Mismatch::WrongType,
-                        format!("expected a byte from 0 to 255, got {}", kind_of(item)),
-                    ),
-                })
-            })
-        };
-        items.iter().enumerate().map(byte).collect()
+        let items = items.iter().enumerate();
+        let byte = |(index, item)| self.at_index(index, |_| byte(item));
+        items.map(byte).collect()
     }
+}
+
+fn byte(item: &Json) -> Result<u8, CheckError> {
+    let value = item.as_u64().and_then(|value| u8::try_from(value).ok());
+    value.ok_or_else(|| match item {
+        Json::Number(number) if kind_of(item) == "an integer" => {
+            let text = head(number.as_str());
+            out_of_range(format!("expected a byte from 0 to 255, got {text}"))
+        }
+        _ => wrong_type("a byte from 0 to 255", item),
+    })
+}
+
+fn number(text: &str) -> Result<Json, CheckError> {
+    let number = text.parse::<serde_json::Number>();
+    number
+        .map(Json::Number)
+        .map_err(|_| error(Mismatch::WrongType, "expected a number"))
+}
+
+pub(super) fn character(value: &Json) -> Result<(), CheckError> {
+    let Json::String(text) = value else {
+        return Err(wrong_type("exactly one character", value));
+    };
+    let mut characters = text.chars();
+    if characters.next().is_some() && characters.next().is_none() {
+        return Ok(());
+    }
+    let message = format!(
+        "expected exactly one character, got a text of {}",
+        text.chars().count()
+    );
+    Err(error(Mismatch::WrongType, message))
+}
+
+pub(super) fn string(value: &Json) -> Result<(), CheckError> {
+    match value {
+        Json::String(text) => text_size(text),
+        _ => Err(wrong_type("a string", value)),
+    }
+}
+
+fn too_many_bytes(count: usize) -> CheckError {
+    out_of_range(format!(
+        "has {count} bytes, more than the limit of {BYTES_MAX}"
+    ))
 }
 
 fn is_digits(text: &str) -> bool {

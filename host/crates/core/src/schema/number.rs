@@ -61,8 +61,10 @@ impl<'a> Parts<'a> {
 /// What a number is, seen as a whole number.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Whole {
-    /// Written as a whole number: its digits, without `-0`.
-    Plain(String),
+    /// Written as a whole number, in digits.
+    Plain,
+    /// Written `-0`.
+    NegativeZero,
     /// Whole, but written with a fraction or an exponent, such as `3.0` or `1e3`.
     Written(String),
     /// Not whole.
@@ -81,10 +83,12 @@ pub(super) fn whole(text: &str) -> Whole {
     let Some(parts) = Parts::read(text) else {
         return Whole::NotANumber;
     };
-    let sign = if parts.negative { "-" } else { "" };
     if parts.plain {
-        let zero = parts.whole == "0";
-        return Whole::Plain(format!("{}{}", if zero { "" } else { sign }, parts.whole));
+        return if text == "-0" {
+            Whole::NegativeZero
+        } else {
+            Whole::Plain
+        };
     }
     let all = format!("{}{}", parts.whole, parts.fraction);
     let significant = all.trim_end_matches('0');
@@ -100,6 +104,7 @@ pub(super) fn whole(text: &str) -> Whole {
     match usize::try_from(zeros) {
         Ok(zeros) if zeros <= NUMBER_DIGITS_MAX => {
             let significant = significant.trim_start_matches('0');
+            let sign = if parts.negative { "-" } else { "" };
             Whole::Written(format!("{sign}{significant}{}", "0".repeat(zeros)))
         }
         _ => Whole::TooLong,
@@ -127,8 +132,10 @@ pub(super) fn numbers_equal(a: &str, b: &str) -> bool {
     if a == b {
         return true;
     }
-    let digits = |text| match whole(text) {
-        Whole::Plain(digits) | Whole::Written(digits) => Some(digits),
+    let digits = |text: &str| match whole(text) {
+        Whole::Plain => Some(text.to_owned()),
+        Whole::NegativeZero => Some("0".to_owned()),
+        Whole::Written(digits) => Some(digits),
         _ => None,
     };
     match (digits(a), digits(b)) {
@@ -147,13 +154,12 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_read_exactly() {
-        let plain = |text: &str| Whole::Plain(text.to_owned());
         let written = |text: &str| Whole::Written(text.to_owned());
         for (text, expected) in [
-            ("0", plain("0")),
-            ("-0", plain("0")),
-            ("-12", plain("-12")),
-            ("18446744073709551615", plain("18446744073709551615")),
+            ("0", Whole::Plain),
+            ("-0", Whole::NegativeZero),
+            ("-12", Whole::Plain),
+            ("18446744073709551615", Whole::Plain),
             ("3.0", written("3")),
             ("1e3", written("1000")),
             ("-1.50e1", written("-15")),

@@ -4,12 +4,10 @@ use super::number::{Whole, numbers_equal, whole};
 use crate::Json;
 
 /// One step of a path: `.name`, or `["any text"]` for keys that are not names.
-pub(super) fn step(name: &str, first: bool) -> String {
+pub(super) fn step(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || name.len() > PATH_STEP_MAX || !name.chars().all(plain) {
         format!("[{}]", quoted(name))
-    } else if first {
-        name.to_owned()
     } else {
         format!(".{name}")
     }
@@ -62,12 +60,16 @@ pub(crate) fn kind_of(value: &Json) -> &'static str {
     match value {
         Json::Null => "null",
         Json::Bool(_) => "a boolean",
-        Json::Number(number) if matches!(whole(number.as_str()), Whole::Plain(_)) => "an integer",
+        Json::Number(number) if is_whole(number.as_str()) => "an integer",
         Json::Number(_) => "a number with a fraction or an exponent",
         Json::String(_) => "a string",
         Json::Array(_) => "an array",
         Json::Object(_) => "an object",
     }
+}
+
+fn is_whole(text: &str) -> bool {
+    matches!(whole(text), Whole::Plain | Whole::NegativeZero)
 }
 
 /// The only one of the names that is equal when case and `-` against `_` do not count.
