@@ -96,15 +96,17 @@ async fn read_stream<D: Decoder>(
 pub(crate) mod testing {
     //! Decodes recorded bytes without a connection.
 
+    use std::path::Path;
     use std::sync::Mutex;
 
-    use openprogram_core::llm::ModelEvent;
+    use openprogram_core::content::{ContentBlock, ToolCall};
+    use openprogram_core::llm::{LlmDetail, ModelEvent};
 
     use super::*;
 
     /// Keeps what it is shown; neighbouring pieces of one kind are joined.
     #[derive(Default)]
-    pub(crate) struct Shown(Mutex<Vec<ModelEvent>>);
+    struct Shown(Mutex<Vec<ModelEvent>>);
 
     impl EventSink for Shown {
         fn event(&self, event: ModelEvent) {
@@ -120,13 +122,13 @@ pub(crate) mod testing {
     }
 
     impl Shown {
-        pub(crate) fn take(self) -> Vec<ModelEvent> {
+        fn take(self) -> Vec<ModelEvent> {
             self.0.into_inner().unwrap()
         }
     }
 
     /// A reply and what was shown on the way.
-    pub(crate) type Decoded = (Result<ModelReply, LlmFailure>, Vec<ModelEvent>);
+    type Decoded = (Result<ModelReply, LlmFailure>, Vec<ModelEvent>);
 
     fn stream<D: Decoder>(
         mut decoder: D,
@@ -149,7 +151,7 @@ pub(crate) mod testing {
     }
 
     /// Decodes a stream whole and in chunks of 1 to 17 bytes; all of them must agree.
-    pub(crate) fn decode<D: Decoder>(bytes: &[u8], decoder: impl Fn() -> D) -> Decoded {
+    fn decode<D: Decoder>(bytes: &[u8], decoder: &dyn Fn() -> D) -> Decoded {
         let decode = |size: usize| -> Decoded {
             let shown = Shown::default();
             let reply = stream(decoder(), &mut bytes.chunks(size), &shown);
@@ -163,7 +165,7 @@ pub(crate) mod testing {
     }
 
     /// Decodes a reply that came as one document.
-    pub(crate) fn decode_whole<D: Decoder>(bytes: &[u8], mut decoder: D) -> Decoded {
+    fn decode_whole<D: Decoder>(bytes: &[u8], mut decoder: D) -> Decoded {
         let shown = Shown::default();
         let reply = decoder.whole(bytes, &shown).and_then(|()| {
             if decoder.has_ended() {
@@ -173,5 +175,69 @@ pub(crate) mod testing {
             }
         });
         (reply, shown.take())
+    }
+
+    fn block_line(block: &ContentBlock) -> String {
+        match block {
+            ContentBlock::Text(text) => format!("text {text:?}"),
+            ContentBlock::ToolCall(call) => call_line(call),
+            other => format!("{other:?}"),
+        }
+    }
+
+    fn call_line(call: &ToolCall) -> String {
+        format!("call `{}` `{}` {}", call.id, call.name, call.arguments)
+    }
+
+    /// What was shown, then the reply or the failure, a line each.
+    fn lines_of((reply, shown): &Decoded) -> Vec<String> {
+        let mut lines = vec!["shown:".to_owned()];
+        lines.extend(shown.iter().map(|event| match event {
+            ModelEvent::Text(text) => format!("  text {text:?}"),
+            ModelEvent::Thinking(text) => format!("  thinking {text:?}"),
+            ModelEvent::ToolUse(call) => format!("  {}", call_line(call)),
+            other => format!("  {other:?}"),
+        }));
+        match reply {
+            Ok(reply) => {
+                lines.push(format!("reply: {:?}", reply.stop));
+                let blocks = reply.content.iter().map(block_line);
+                lines.extend(blocks.map(|line| format!("  {line}")));
+                lines.extend(reply.usage.map(|usage| format!("  {usage:?}")));
+            }
+            Err(failure) => {
+                let detail = failure.detail.map_or("", LlmDetail::as_str);
+                lines.push(format!(
+                    "failure: {} {detail} retryable={}",
+                    failure.reason.as_str(),
+                    failure.retryable
+                ));
+                lines.push(format!("  {}", failure.message));
+            }
+        }
+        lines
+    }
+
+    /// Decodes every recorded reply of a protocol: `reply.sse` as a stream, `reply.json` as one
+    /// document. What comes out is in `decoded.txt` beside it.
+    pub(crate) fn check_recorded<D: Decoder>(protocol: &str, decoder: &dyn Fn() -> D) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/wire");
+        let folder = folder.join(protocol);
+        let mut n_checked = 0;
+        for scenario in std::fs::read_dir(&folder).unwrap() {
+            let scenario = scenario.unwrap().path();
+            let decoded = match std::fs::read(scenario.join("reply.sse")) {
+                Ok(bytes) => decode(&bytes, decoder),
+                Err(_) => {
+                    let bytes = std::fs::read(scenario.join("reply.json")).unwrap();
+                    decode_whole(&bytes, decoder())
+                }
+            };
+            let text = lines_of(&decoded).join("\n") + "\n";
+            let expected = scenario.join("decoded.txt");
+            expect_test::expect_file![expected].assert_eq(&text);
+            n_checked += 1;
+        }
+        assert!(n_checked > 20, "recorded replies are missing");
     }
 }

@@ -126,9 +126,17 @@ pub(crate) fn truncated() -> LlmFailure {
 }
 
 /// The reply is not what the protocol says; another try may give a whole one.
-pub(crate) fn malformed(what: impl Display) -> LlmFailure {
+pub(crate) fn malformed(what: &str) -> LlmFailure {
     let message = format!("the reply cannot be read: {what}");
     LlmFailure::new(LlmReason::Provider, true, message)
+}
+
+/// The reply is not the JSON that the protocol says. The error of the parser would repeat it.
+pub(crate) fn not_json(error: &serde_json::Error) -> LlmFailure {
+    malformed(match error.classify() {
+        serde_json::error::Category::Data => "a field has another type than the protocol says",
+        _ => "it is not valid JSON",
+    })
 }
 
 /// A limit on replies is reached; another try would reach it too.

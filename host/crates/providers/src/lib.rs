@@ -12,6 +12,8 @@ mod history;
 pub mod openai;
 pub mod profile;
 pub mod registry;
+#[cfg(test)]
+mod requests;
 pub mod script;
 pub mod secret;
 mod sse;

@@ -117,7 +117,7 @@ impl MessagesDecoder {
         if let Some(failure) = failure::in_reply(&json) {
             return Err(failure);
         }
-        let event: Event = serde_json::from_value(json).map_err(failure::malformed)?;
+        let event: Event = serde_json::from_value(json).map_err(|e| failure::not_json(&e))?;
         match event.kind.as_str() {
             "message_start" => {
                 let usage = event.message.as_ref().and_then(|m| m.usage.as_ref());
@@ -245,22 +245,26 @@ impl Decoder for MessagesDecoder {
             Ok(json) => self.take(json, sink),
             // The end of the bytes cut it; whether the reply is complete is told by the rest.
             Err(_) if event.unterminated => Ok(()),
-            Err(error) => Err(failure::malformed(error)),
+            Err(error) => Err(failure::not_json(&error)),
         }
     }
 
     fn whole(&mut self, body: &[u8], sink: &dyn EventSink) -> Result<(), LlmFailure> {
-        let json: Json = serde_json::from_slice(body).map_err(failure::malformed)?;
+        let json: Json = serde_json::from_slice(body).map_err(|e| failure::not_json(&e))?;
         if let Some(failure) = failure::in_reply(&json) {
             return Err(failure);
         }
-        let reply: Reply = serde_json::from_value(json).map_err(failure::malformed)?;
-        for (index, block) in (0..).zip(reply.content.into_iter().flatten()) {
+        let reply: Reply = serde_json::from_value(json).map_err(|e| failure::not_json(&e))?;
+        let Some(content) = reply.content else {
+            return Err(failure::malformed("it holds no content"));
+        };
+        for (index, block) in (0..).zip(content) {
             self.start(index, block, sink)?;
             self.stop(index, sink);
         }
         self.usage.update(reply.usage.as_ref());
-        self.stop_reason = reply.stop_reason;
+        // A whole document is complete, whether or not it says why the model stopped.
+        self.stop_reason = Some(reply.stop_reason.unwrap_or_default());
         Ok(())
     }
 
@@ -294,5 +298,16 @@ impl Decoder for MessagesDecoder {
             stop,
             usage: self.usage.usage(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::testing::check_recorded;
+
+    #[test]
+    fn recorded_replies_are_read_the_same_however_they_are_cut() {
+        check_recorded("anthropic", &|| MessagesDecoder::new(3));
     }
 }

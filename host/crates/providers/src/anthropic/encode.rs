@@ -178,3 +178,48 @@ fn object_schema() -> openprogram_core::JsonObject {
         .into_iter()
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use openprogram_core::content::Message;
+
+    use super::*;
+    use crate::profile::Protocol;
+    use crate::requests::{check_recorded, check_refused, generous, plain};
+
+    #[test]
+    fn bodies_are_sent_to_the_letter() {
+        let profile = Profile {
+            thinking_off: Some("disabled".to_owned()),
+            ..generous(Protocol::Anthropic)
+        };
+        check_recorded("anthropic", &|request| encode(request, "claude", &profile));
+    }
+
+    #[test]
+    fn what_the_model_does_not_take_is_not_sent() {
+        check_refused(Protocol::Anthropic, &|request, profile| {
+            encode(request, "m", profile)
+        });
+    }
+
+    #[test]
+    fn a_request_without_limit_or_without_visible_content_is_refused() {
+        let conservative = Profile::conservative(Protocol::Anthropic);
+        let no_limit = Profile {
+            max_output_tokens: None,
+            ..conservative.clone()
+        };
+        let blank = ModelRequest {
+            messages: vec![Message::user(" \n")],
+            ..plain()
+        };
+        for (request, profile, why) in [
+            (plain(), no_limit, "the protocol demands a token limit"),
+            (blank, conservative, "the request holds only white space"),
+        ] {
+            let failure = encode(&request, "m", &profile).unwrap_err();
+            assert!(failure.message.starts_with(why), "{}", failure.message);
+        }
+    }
+}

@@ -44,7 +44,7 @@ impl ChatDecoder {
         if let Some(failure) = failure::in_reply(&json) {
             return Err(failure);
         }
-        let chunk: Chunk = serde_json::from_value(json).map_err(failure::malformed)?;
+        let chunk: Chunk = serde_json::from_value(json).map_err(|e| failure::not_json(&e))?;
         let groq = chunk.x_groq.as_ref().and_then(|x_groq| x_groq.get("usage"));
         if let Some(usage) = chunk.usage.as_ref().or(groq).and_then(usage) {
             self.usage = Some(usage);
@@ -137,13 +137,22 @@ impl Decoder for ChatDecoder {
             Ok(json) => self.chunk(json, sink),
             // The end of the bytes cut it; whether the reply is complete is told by the rest.
             Err(_) if event.unterminated => Ok(()),
-            Err(error) => Err(failure::malformed(error)),
+            Err(error) => Err(failure::not_json(&error)),
         }
     }
 
     fn whole(&mut self, body: &[u8], sink: &dyn EventSink) -> Result<(), LlmFailure> {
-        let json = serde_json::from_slice(body).map_err(failure::malformed)?;
-        self.chunk(json, sink)
+        let json: Json = serde_json::from_slice(body).map_err(|e| failure::not_json(&e))?;
+        let has_message = json
+            .pointer("/choices/0/message")
+            .is_some_and(Json::is_object);
+        self.chunk(json, sink)?;
+        if !has_message {
+            return Err(failure::malformed("it holds no message"));
+        }
+        // A whole document is complete, whether or not it says why the model stopped.
+        self.finish_reason.get_or_insert_default();
+        Ok(())
     }
 
     fn has_ended(&self) -> bool {
@@ -209,4 +218,15 @@ fn usage(json: &Json) -> Option<Usage> {
         cache_read: cached.or(count("/prompt_cache_hit_tokens")).unwrap_or(0),
         cache_create: written.unwrap_or(0),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::testing::check_recorded;
+
+    #[test]
+    fn recorded_replies_are_read_the_same_however_they_are_cut() {
+        check_recorded("openai", &|| ChatDecoder::new(3));
+    }
 }

@@ -143,3 +143,50 @@ fn past_call(call: &ToolCall) -> Result<wire::PastCall, LlmFailure> {
         },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Protocol;
+    use crate::requests::{check_recorded, check_refused, generous, plain};
+
+    #[test]
+    fn bodies_are_sent_to_the_letter() {
+        let profile = generous(Protocol::OpenAi);
+        check_recorded("openai", &|request| encode(request, "gpt-5", &profile));
+    }
+
+    #[test]
+    fn what_the_model_does_not_take_is_not_sent() {
+        check_refused(Protocol::OpenAi, &|request, profile| {
+            encode(request, "m", profile)
+        });
+    }
+
+    #[test]
+    fn fields_that_only_some_servers_take_follow_the_profile() {
+        let profile = Profile {
+            max_tokens_field: MaxTokensField::MaxCompletionTokens,
+            max_output_tokens: Some(9),
+            stream_usage: false,
+            prompt_cache_key: true,
+            thinking_off: Some("disabled".to_owned()),
+            ..Profile::conservative(Protocol::OpenAi)
+        };
+        let body = encode(&plain(), "m", &profile).unwrap();
+        let expected = concat!(
+            r#"{"model":"m","stream":true,"max_completion_tokens":9,"#,
+            r#""prompt_cache_key":"op-000000000000002a","thinking":{"type":"disabled"},"#,
+            r#""messages":[{"role":"system","content":"Be brief."},"#,
+            r#"{"role":"user","content":"Hello"}]}"#
+        );
+        assert_eq!(String::from_utf8(body).unwrap(), expected);
+        let profile = Profile {
+            max_tokens_field: MaxTokensField::MaxTokens,
+            ..profile
+        };
+        let body = encode(&plain(), "m", &profile).unwrap();
+        let expected = expected.replace("max_completion_tokens", "max_tokens");
+        assert_eq!(String::from_utf8(body).unwrap(), expected);
+    }
+}

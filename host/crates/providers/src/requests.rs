@@ -1,0 +1,253 @@
+//! Requests for the tests of every protocol. What is sent for each of them is recorded whole.
+
+use std::path::Path;
+
+use expect_test::expect_file;
+use openprogram_core::Json;
+use openprogram_core::content::{ContentBlock, Message, Role, ToolCall, ToolResult};
+use openprogram_core::id::SessionId;
+use openprogram_core::llm::{LlmFailure, ModelRequest};
+use openprogram_core::tool::{ToolChoice, ToolSpec};
+use serde_json::json;
+
+use crate::profile::{Profile, Protocol};
+
+/// A profile that takes everything, as for a server whose owner has marked it.
+pub(crate) fn generous(protocol: Protocol) -> Profile {
+    Profile {
+        forced_tool_choice: true,
+        parallel_switch: true,
+        tools_max: Some(2),
+        images: true,
+        ..Profile::conservative(protocol)
+    }
+}
+
+fn tool(name: &str, parameters: Json) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        description: format!("Does {name}."),
+        parameters,
+    }
+}
+
+fn message(role: Role, content: Vec<ContentBlock>) -> Message {
+    Message { role, content }
+}
+
+fn text(text: &str) -> ContentBlock {
+    ContentBlock::Text(text.to_owned())
+}
+
+fn call(id: &str, name: &str, arguments: &str) -> ContentBlock {
+    ContentBlock::ToolCall(ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    })
+}
+
+fn result(id: &str, text: &str, is_error: bool) -> ContentBlock {
+    ContentBlock::ToolResult(ToolResult {
+        id: id.to_owned(),
+        text: text.to_owned(),
+        is_error,
+    })
+}
+
+fn image() -> ContentBlock {
+    ContentBlock::Image {
+        mime_type: "image/png".to_owned(),
+        data: [0x89, b'P', b'N', b'G', 0xff].into(),
+    }
+}
+
+fn request(system: Option<&str>, messages: Vec<Message>) -> ModelRequest {
+    let session = SessionId::from_bits(0x2a);
+    ModelRequest::new(system.map(str::to_owned), messages, session)
+}
+
+pub(crate) fn plain() -> ModelRequest {
+    request(Some("Be brief."), vec![Message::user("Hello")])
+}
+
+/// Two tools whose properties are not in the order of the alphabet.
+fn tools() -> Vec<ToolSpec> {
+    let order = json!({
+        "type": "object",
+        "properties": {"order_id": {"type": "string"}, "at": {"type": "integer"}},
+        "required": ["order_id"],
+        "additionalProperties": false,
+    });
+    let none = json!({"type": "object", "properties": {}});
+    vec![tool("list_orders", none), tool("look_up_order", order)]
+}
+
+fn with_tools(tool_choice: ToolChoice, parallel: Option<bool>) -> ModelRequest {
+    ModelRequest {
+        tools: tools(),
+        tool_choice,
+        parallel_tool_calls: parallel,
+        ..plain()
+    }
+}
+
+/// A tool loop under way, with everything that a model and a host may have written.
+fn history() -> Vec<Message> {
+    vec![
+        Message::user("Where is my order?"),
+        message(
+            Role::Assistant,
+            vec![
+                text("Let me look."),
+                text(""),
+                call(
+                    "call_1",
+                    "look_up_order",
+                    "{ \"order_id\": \"A-1\", \"at\": 1.50 }",
+                ),
+                call("functions.x:0", "shop.list orders", "{\"cut"),
+            ],
+        ),
+        message(
+            Role::User,
+            vec![
+                text("And?"),
+                result("call_1", "on its way", false),
+                result("functions.x:0", "", true),
+                image(),
+            ],
+        ),
+        message(Role::Assistant, vec![call("call_3", "list_orders", "")]),
+        message(Role::User, vec![result("call_3", "[]", false)]),
+        Message::user("Done?"),
+    ]
+}
+
+/// Every request whose body is recorded, by name.
+fn recorded() -> Vec<(&'static str, ModelRequest)> {
+    let named = ToolChoice::Named("list_orders".to_owned());
+    vec![
+        ("plain", plain()),
+        (
+            "without_system",
+            request(Some(""), vec![Message::user("Hello")]),
+        ),
+        ("tools", with_tools(ToolChoice::Auto, None)),
+        (
+            "tools_one_at_a_time",
+            with_tools(ToolChoice::Auto, Some(false)),
+        ),
+        (
+            "tool_required",
+            with_tools(ToolChoice::Required, Some(false)),
+        ),
+        ("tool_named", with_tools(named, Some(true))),
+        ("tools_not_now", with_tools(ToolChoice::None, None)),
+        (
+            "choice_without_tools",
+            ModelRequest {
+                tool_choice: ToolChoice::None,
+                parallel_tool_calls: Some(true),
+                ..plain()
+            },
+        ),
+        (
+            "history",
+            ModelRequest {
+                messages: history(),
+                ..with_tools(ToolChoice::Auto, None)
+            },
+        ),
+        ("history_without_tools", request(None, history())),
+        (
+            "begins_with_the_model",
+            request(
+                None,
+                vec![
+                    Message::assistant(""),
+                    Message::assistant("Welcome."),
+                    message(Role::User, vec![image(), text("What is this?")]),
+                ],
+            ),
+        ),
+    ]
+}
+
+/// Encodes every recorded request and compares the whole body, order included.
+pub(crate) fn check_recorded(
+    protocol: &str,
+    encode: &dyn Fn(&ModelRequest) -> Result<Vec<u8>, LlmFailure>,
+) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/requests");
+    for (name, request) in recorded() {
+        let body = encode(&request).unwrap();
+        assert_eq!(
+            encode(&request.clone()).unwrap(),
+            body,
+            "`{name}` differs from time to time"
+        );
+        let json: Json = serde_json::from_slice(&body).unwrap();
+        assert_eq!(
+            json.to_string().as_bytes(),
+            body,
+            "`{name}` holds what JSON does not keep"
+        );
+        let pretty = serde_json::to_string_pretty(&json).unwrap() + "\n";
+        let file = folder.join(protocol).join(format!("{name}.json"));
+        expect_file![file].assert_eq(&pretty);
+    }
+}
+
+/// Requests that the conservative profile or any profile refuses, with the beginning of the reason.
+pub(crate) fn refused() -> Vec<(ModelRequest, &'static str)> {
+    let with_image = vec![message(Role::User, vec![image()])];
+    let mut three = with_tools(ToolChoice::Auto, None);
+    three.tools.push(tool("third", json!({"type": "object"})));
+    let named = ToolChoice::Named("absent".to_owned());
+    let mut none_offered = with_tools(ToolChoice::Required, None);
+    none_offered.tools.clear();
+    vec![
+        (request(None, vec![]), "the request holds no content"),
+        (
+            request(None, vec![Message::user("")]),
+            "the request holds no content",
+        ),
+        (
+            request(None, with_image),
+            "the model is not known to see images",
+        ),
+        (
+            with_tools(ToolChoice::Required, None),
+            "the model is not known to take the tool choice",
+        ),
+        (
+            with_tools(named, None),
+            "the tool `absent` is demanded and not offered",
+        ),
+        (
+            none_offered,
+            "a tool call is demanded and no tool is offered",
+        ),
+        (three, "the request offers 3 tools and the model takes 2"),
+    ]
+}
+
+/// Checks that each of them is refused for its reason and for good.
+pub(crate) fn check_refused(
+    protocol: Protocol,
+    encode: &dyn Fn(&ModelRequest, &Profile) -> Result<Vec<u8>, LlmFailure>,
+) {
+    let profile = Profile {
+        tools_max: Some(2),
+        ..Profile::conservative(protocol)
+    };
+    for (request, why) in refused() {
+        let failure = encode(&request, &profile).unwrap_err();
+        assert!(failure.message.starts_with(why), "{}", failure.message);
+        assert_eq!(
+            (failure.reason.as_str(), failure.retryable),
+            ("invalid", false)
+        );
+    }
+}
