@@ -7,9 +7,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::content::ContentBlock;
 use crate::decision::OptionSpec;
 use crate::failure::{Failure, FailureCode};
 use crate::function::{FunctionRef, RuntimeRole};
+use crate::session::Usage;
+use crate::tool::ToolChoice;
 use crate::{Json, JsonObject};
 
 /// One call of a function, its arguments complete and checked.
@@ -159,6 +162,76 @@ pub struct PickedOption {
     pub how: String,
 }
 
+/// One turn as a function asks for it: the model works, with tools where it may, and answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExecRequest {
+    /// The runtime it is made with.
+    pub runtime: RuntimeRole,
+    /// What is said, in order: text and images.
+    pub content: Vec<ContentBlock>,
+    /// Text added to the system prompt for this turn.
+    pub system: Vec<String>,
+    /// Which functions the model may call.
+    pub tools: ToolsWanted,
+    /// Whether and what it must call; back to [`ToolChoice::Auto`] once a forced call was made.
+    pub tool_choice: ToolChoice,
+    /// Whether one reply may hold several calls; `None` leaves it to the provider.
+    pub parallel_tool_calls: Option<bool>,
+    /// How many model requests with their calls the turn may take; clamped to 1..=50.
+    pub max_iterations: u32,
+    /// The time for everything: requests, waits between tries, calls, re-asks. `None` is the
+    /// default of the host.
+    pub timeout_ms: Option<u64>,
+}
+
+/// How many model requests one turn may take when its author says nothing.
+pub const MAX_ITERATIONS_DEFAULT: u32 = 20;
+
+impl ExecRequest {
+    /// A turn with this content and the defaults for the rest.
+    #[must_use]
+    pub fn new(runtime: RuntimeRole, content: Vec<ContentBlock>) -> Self {
+        Self {
+            runtime,
+            content,
+            system: Vec::new(),
+            tools: ToolsWanted::Default,
+            tool_choice: ToolChoice::Auto,
+            parallel_tool_calls: None,
+            max_iterations: MAX_ITERATIONS_DEFAULT,
+            timeout_ms: None,
+        }
+    }
+}
+
+/// Which functions the model of a turn may call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolsWanted {
+    /// Those of the turn above, where there is one; else every function that the component whose
+    /// turn it is may call.
+    Default,
+    /// Exactly these; an empty list means none.
+    Named(Vec<String>),
+}
+
+/// What a turn gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecReply {
+    /// The text of the last reply.
+    pub text: String,
+    /// Tokens used by all its model requests, as far as the provider tells.
+    pub usage: Usage,
+}
+
+/// How a turn with choices closes: its last reply picks one of these options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Closing {
+    /// The options in order; not yet checked.
+    pub options: Vec<OptionSpec>,
+    /// Values for hidden parameters, over those of the frame.
+    pub context: JsonObject,
+}
+
 /// What one function may ask of the host while it runs: the imports of the contract, as one trait.
 #[async_trait]
 pub trait HostServices: Send + Sync {
@@ -182,4 +255,20 @@ pub trait HostServices: Send + Sync {
 
     /// Calls a function by name.
     async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure>;
+
+    /// Makes one turn and gives its text.
+    ///
+    /// The default refuses: not every service offers turns.
+    async fn exec(&self, request: ExecRequest) -> Result<ExecReply, Failure> {
+        let _ = request;
+        Err(Failure::new(FailureCode::NoProvider, "turns are not offered here"))
+    }
+
+    /// Makes one turn whose last reply is a decision, and resolves the pick.
+    ///
+    /// The default refuses: not every service offers turns.
+    async fn exec_closing(&self, request: ExecRequest, closing: Closing) -> Result<Json, Failure> {
+        let _ = (request, closing);
+        Err(Failure::new(FailureCode::NoProvider, "turns are not offered here"))
+    }
 }
