@@ -109,11 +109,6 @@ macro_rules! export_decider {
             type Adapter = $crate::__private::DeciderAdapter<$decider>;
             use $crate::__private::decider::export_decider_bindings;
     export_decider_bindings!(Adapter with_types_in $crate::__private::decider);
-
-            #[cfg(target_arch = "wasm32")]
-            #[used]
-            #[unsafe(link_section = "openprogram:contract")]
-            static CONTRACT: [u8; 64] = $crate::__private::CONTRACT_HASH;
         };
     };
 }
@@ -126,6 +121,7 @@ impl<D: Decider> raw::Guest for Adapter<D> {
     fn decide(
         state: &bindings::openprogram::agentic::decision_state::State,
     ) -> Result<Vec<raw::Weight>, crate::bindings::openprogram::agentic::types::Failure> {
+        crate::contract::link_contract();
         let choices = state.choices().into_iter().map(|choice| Choice {
             name: choice.name,
             description: choice.description,

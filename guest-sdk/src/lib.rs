@@ -1,10 +1,113 @@
 //! What authors of OpenProgram functions use.
+//!
+//! A component is a crate of type `cdylib`, built for the target `wasm32-wasip2`, with one module
+//! under the attribute [`functions`](macro@functions). Its `pub fn`s become the exports of the
+//! component, with the types that they have in Rust:
+//!
+//! ```
+//! #[openprogram_guest::functions(package = "example:library")]
+//! pub mod library {
+//!     use openprogram_guest::decision::{self, Menu};
+//!     use openprogram_guest::{Failure, Json, Runtime, json};
+//!
+//!     /// Handles a question of a reader.
+//!     pub fn handle(
+//!         /// What the reader asks.
+//!         #[param(placeholder = "Do you have Moby Dick?", multiline)]
+//!         question: String,
+//!         runtime: &Runtime,
+//!     ) -> Result<Json, Failure> {
+//!         let menu = Menu::new()
+//!             .function::<find_book>("find")
+//!             .value_described("closed", "CLOSED", "Nothing is left to do.")
+//!             .schema_described("order", json!({"title": "The title of the book."}), "Order a book.")
+//!             .context(json!({ "reader": "guest" }))
+//!             .runtime(runtime);
+//!         decision::make(&question, &menu)
+//!     }
+//!
+//!     /// Looks a book up by its title.
+//!     pub fn find_book(
+//!         /// The title, or a part of it.
+//!         title: String,
+//!         #[param(default = "any")] shelf: Shelf,
+//!         /// Who asks.
+//!         #[param(hidden)]
+//!         reader: String,
+//!     ) -> Vec<Book> {
+//!         let known = [Book { title: "Moby Dick".to_owned(), pages: Some(635) }];
+//!         let fits = |book: &Book| book.title.contains(&title) && shelf != Shelf::Maps;
+//!         known.into_iter().filter(|book| fits(book) && !reader.is_empty()).collect()
+//!     }
+//!
+//!     /// A book.
+//!     #[derive(Debug, PartialEq)]
+//!     pub struct Book {
+//!         pub title: String,
+//!         /// How long it is, if anyone has counted.
+//!         pub pages: Option<u32>,
+//!     }
+//!
+//!     /// Where to look.
+//!     #[derive(PartialEq)]
+//!     pub enum Shelf {
+//!         Any,
+//!         Maps,
+//!     }
+//! }
+//!
+//! # fn main() {
+//! // Functions that do not reach for the host are plain Rust, here as under `cargo test`.
+//! let found = library::find_book("Moby".into(), library::Shelf::Any, "guest".into());
+//! assert_eq!(found, [library::Book { title: "Moby Dick".into(), pages: Some(635) }]);
+//! # }
+//! ```
+//!
+//! # What becomes of the module
+//!
+//! Its name becomes the interface and each `pub fn` a function of it, in kebab case; other items are
+//! the author's own. The package is `component:CRATE-NAME` unless given as above, its version is the
+//! crate's. Only what stands between the braces counts: one attributed module per crate, not in a
+//! file of its own, and no functions made by other macros or chosen by `cfg`.
+//!
+//! | Rust | WIT |
+//! | --- | --- |
+//! | `bool`, `char`, `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the same, `i` as `s` |
+//! | `String`, and `&str` as a parameter | `string` |
+//! | `Vec<u8>`, `Vec<T>` | `list<u8>` (bytes), `list<T>` |
+//! | `Option<T>`, `Result<T, E>`, tuples | `option`, `result`, `tuple` |
+//! | `BTreeMap<String, T>` | `map<string, T>` |
+//! | [`Json`] | `json`, any value |
+//! | a struct with named fields | `record` |
+//! | an enum; an enum whose cases carry a value | `enum`; `variant` |
+//! | [`&Runtime`](Runtime), `Option<&Runtime>` | `borrow<runtime>`, or an `option` of it |
+//!
+//! Types are recognised by their names, so structs, enums and aliases in signatures are written in
+//! the module. The crate may deny `unsafe_code`, but not forbid it: generated code exports symbols.
+//!
+//! # What the signature cannot say
+//!
+//! Doc comments on functions, parameters, types, fields and cases become descriptions; the first
+//! paragraph of a function is what models read. Above a function,
+//! `#[function(system = "…", expose = "…", render_range(callers = N, subcalls = N))]` sets the system
+//! prompt while it runs, what callers see of it (`io`, `llm`, `full` or `hidden`), and how much of the
+//! session its own turns read. At a parameter, `#[param(…)]` takes
+//!
+//! - `default = VALUE`, which makes it optional,
+//! - `options = [VALUE, …]`, the allowed values,
+//! - `options_from = "functions"`, for a choice among what is there at run time,
+//! - `hidden`: filled from the context, never shown to a model nor taken from it,
+//! - `placeholder = "…"` and `multiline`, for forms.
+//!
+//! Values are JSON (`null`, `["a", 1]`, `{"width": 3}`, an enum's case as a text) and are checked
+//! against the type of the parameter.
 #![warn(missing_docs)]
 
 pub mod decider;
 pub mod decision;
 pub mod functions;
 
+mod contract;
 mod failure;
 mod runtime;
 mod value;
@@ -18,10 +121,14 @@ pub use value::Json;
 /// A result whose error is, unless said otherwise, a [`Failure`].
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// An exported function, by which menus name it.
+/// An exported function, as menus name it.
 ///
 /// The attribute [`functions`](macro@functions) implements this for a type with the name of each
 /// function, so `Menu::function::<refund>` names the function `refund`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an exported function",
+    label = "not a `pub fn` of a module under `#[openprogram_guest::functions]`"
+)]
 pub trait ExportedFunction {
     /// The full name, `namespace:package/interface.function`.
     const NAME: &'static str;
@@ -41,12 +148,10 @@ mod bindings {
 #[doc(hidden)]
 pub mod __private {
     pub use super::bindings::openprogram::agentic::{decision, functions, runtime, types};
+    pub use super::contract::link_contract;
     pub use super::decider::Adapter as DeciderAdapter;
     pub use super::decider::bindings as decider;
     pub use super::failure::{from_host as failure_from_host, to_host as failure_to_host};
     pub use super::value::{from_host as json_from_host, to_host as json_to_host};
     pub use wit_bindgen;
-
-    /// The hash of the contract, which every component carries in a custom section.
-    pub const CONTRACT_HASH: [u8; 64] = openprogram_guest_macros::contract_hash!();
 }

@@ -89,10 +89,11 @@ impl Converter<'_> {
                 quote!(::core::option::Option::map(#expression, #inner))
             }
             Type::Result(ok, err) => {
-                let (ok, err) = (closure(ok), closure(err));
+                // Not closures: their parameter would have no type where they are called.
+                let [ok, err] = [ok, err].map(|ty| self.convert(ty, quote!(value), to));
                 quote!(match #expression {
-                    ::core::result::Result::Ok(value) => ::core::result::Result::Ok((#ok)(value)),
-                    ::core::result::Result::Err(value) => ::core::result::Result::Err((#err)(value)),
+                    ::core::result::Result::Ok(value) => ::core::result::Result::Ok(#ok),
+                    ::core::result::Result::Err(value) => ::core::result::Result::Err(#err),
                 })
             }
             Type::Tuple(items) => {
@@ -105,10 +106,10 @@ impl Converter<'_> {
                 quote!({ let (#(#fields,)*) = #expression; (#(#converted,)*) })
             }
             Type::Map(value) => {
-                let value = closure(value);
+                let value = self.convert(value, quote!(value), to);
                 quote!(::std::collections::BTreeMap::from_iter(
                     ::std::iter::IntoIterator::into_iter(#expression)
-                        .map(|(key, value)| (key, (#value)(value)))
+                        .map(|(key, value)| (key, #value))
                 ))
             }
             Type::Named(ident) => {

@@ -1,13 +1,13 @@
 //! Puts everything together: the author's module, and beside it what makes it a component.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
 use crate::convert::{Converter, Direction};
 use crate::errors::Errors;
-use crate::model::{Function, Model, ParameterKind, Type};
+use crate::model::{Function, Model, ParameterKind};
 use crate::read::{self, Package};
-use crate::{arguments, bindings, contract, metadata, names};
+use crate::{arguments, bindings, metadata, names};
 
 /// Expands the attribute `functions`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -72,7 +72,6 @@ fn component(model: &Model) -> syn::Result<TokenStream> {
         .iter()
         .map(|function| method(function, &converter));
     let metadata = metadata::implementation(model);
-    let section = contract::CONTRACT_SECTION;
     Ok(quote! {
         #[doc(hidden)]
         #[allow(
@@ -90,38 +89,30 @@ fn component(model: &Model) -> syn::Result<TokenStream> {
 
             #metadata
 
-            #[cfg(target_arch = "wasm32")]
-            #[used]
-            #[unsafe(link_section = #section)]
-            static CONTRACT: [u8; 64] = ::openprogram_guest::__private::CONTRACT_HASH;
-
             bindings::export!(Component with_types_in bindings);
         }
     })
 }
 
 /// The method of the generated trait that calls the author's function.
+///
+/// What does not fit there is an author's type with the name of another, which only the compiler
+/// sees; so the conversions stand, for its messages, where the author wrote the type.
 fn method(function: &Function, converter: &Converter<'_>) -> TokenStream {
     let name = names::rust_ident(&function.name);
     let author = &function.ident;
     let mut parameters = Vec::new();
+    let mut conversions = Vec::new();
     let mut arguments = Vec::new();
     for (index, parameter) in function.parameters.iter().enumerate() {
-        // What does not fit is an author's type with the name of another: shown where it stands.
         let span = Span::call_site().located_at(parameter.span);
         let variable = format_ident!("argument{index}", span = span);
-        let (ty, argument) = match &parameter.kind {
+        let (ty, conversion) = match &parameter.kind {
             ParameterKind::Value(ty) => {
-                let argument = converter.convert(ty, quote!(#variable), Direction::In);
-                (
-                    converter.generated_type(ty),
-                    quote_spanned!(span=> #argument),
-                )
+                let value = converter.convert(ty, quote!(#variable), Direction::In);
+                (converter.generated_type(ty), value)
             }
-            ParameterKind::Str => (
-                quote!(::std::string::String),
-                quote_spanned!(span=> &#variable),
-            ),
+            ParameterKind::Str => (quote!(::std::string::String), quote!(&*#variable)),
             ParameterKind::Runtime { optional: false } => {
                 (quote!(&::openprogram_guest::Runtime), quote!(#variable))
             }
@@ -131,17 +122,38 @@ fn method(function: &Function, converter: &Converter<'_>) -> TokenStream {
             ),
         };
         parameters.push(quote!(#variable: #ty));
-        arguments.push(argument);
+        let conversion = at(span, conversion);
+        conversions.push(quote_spanned!(span=> let #variable = #conversion;));
+        arguments.push(variable);
     }
-    let result = match &function.result {
-        Type::Unit => quote!(),
-        ty => {
-            let ty = converter.generated_type(ty);
-            quote!(-> #ty)
-        }
-    };
     let span = Span::call_site().located_at(function.result_span);
+    let ty = converter.generated_type(&function.result);
     let call = quote_spanned!(span=> super::#author(#(#arguments),*));
-    let body = converter.convert(&function.result, call, Direction::Out);
-    quote!(fn #name(#(#parameters),*) #result { #body })
+    let result = at(
+        span,
+        converter.convert(&function.result, quote!(result), Direction::Out),
+    );
+    quote! {
+        fn #name(#(#parameters),*) -> #ty {
+            #(#conversions)*
+            let result = #call;
+            #result
+        }
+    }
+}
+
+/// Moves all tokens to one place of the author's code.
+fn at(span: Span, tokens: TokenStream) -> TokenStream {
+    let moved = tokens.into_iter().map(|token| match token {
+        TokenTree::Group(group) => {
+            let mut moved = Group::new(group.delimiter(), at(span, group.stream()));
+            moved.set_span(span);
+            TokenTree::Group(moved)
+        }
+        mut token => {
+            token.set_span(span);
+            token
+        }
+    });
+    moved.collect()
 }

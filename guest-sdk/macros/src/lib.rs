@@ -35,10 +35,21 @@ pub fn functions(arguments: TokenStream, item: TokenStream) -> TokenStream {
     glue::expand(arguments.into(), item.into()).into()
 }
 
-/// The hash of the contract as an array of its 64 hexadecimal digits.
+/// The static that puts the hash of the contract into a custom section.
 #[doc(hidden)]
 #[proc_macro]
-pub fn contract_hash(_: TokenStream) -> TokenStream {
-    let digits = proc_macro2::Literal::byte_string(contract::contract_hash().as_bytes());
-    quote::quote!(*#digits).into()
+pub fn contract_section(_: TokenStream) -> TokenStream {
+    let section = contract::CONTRACT_SECTION;
+    let digits = contract::contract_hash();
+    let (length, digits) = (
+        digits.len(),
+        proc_macro2::Literal::byte_string(digits.as_bytes()),
+    );
+    let item = quote::quote! {
+        #[cfg(target_arch = "wasm32")]
+        #[used]
+        #[unsafe(link_section = #section)]
+        static CONTRACT: [u8; #length] = *#digits;
+    };
+    item.into()
 }

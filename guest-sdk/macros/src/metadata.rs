@@ -33,6 +33,7 @@ pub(crate) fn implementation(model: &Model) -> TokenStream {
 
         impl metadata::Guest for Component {
             fn describe() -> metadata::ComponentMetadata {
+                ::openprogram_guest::__private::link_contract();
                 let parameter = |&(name, pairs): &Parameter| metadata::Parameter {
                     name: ::std::string::String::from(name),
                     attributes: attributes(pairs),
@@ -97,4 +98,55 @@ fn pairs(attributes: &[Attribute]) -> TokenStream {
         .iter()
         .map(|Attribute { key, value }| quote!((#key, #value)));
     quote!(&[#(#pairs),*])
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::read;
+
+    #[test]
+    fn docs_and_settings_are_told_in_the_order_of_the_module() {
+        let source = "mod tools {
+            /// First line.
+            /// Second line.
+            ///
+            ///     indented
+            ///
+            #[function(expose = \"llm\", render_range(subcalls = 2), system = \"Be \\\"brief\\\".\")]
+            pub fn run(
+                /// What to say.
+                #[param(placeholder = \"hello\", multiline = false)]
+                text: String,
+                #[doc = \" One\\n two\"] #[param(hidden)] #[param(default = 3)] times: u8,
+                runtime: &Runtime,
+                plain: Size,
+            ) {}
+            /// A size.
+            struct Size {
+                /// How wide.
+                wide: u8,
+                high: u8,
+                kind: Kind,
+            }
+            enum Kind { Quiet, Silent }
+        }";
+        let (module, model, errors) = read::from_source(source);
+        assert_eq!(errors.messages(), [""; 0]);
+        let lines: Vec<String> = (model.functions.iter().map(function))
+            .chain(model.types.iter().filter_map(named_type))
+            .map(|tokens| tokens.to_string().replace("& [", "&["))
+            .collect();
+        expect![[r#"
+            ("run" , "First line.\nSecond line.\n\n    indented" , &[("text" , &[("description" , "\"What to say.\"") , ("placeholder" , "\"hello\"") , ("multiline" , "false")]) , ("times" , &[("description" , "\"One\\ntwo\"") , ("hidden" , "true") , ("default" , "3")]) , ("plain" , &[])] , &[("expose" , "\"llm\"") , ("render_range" , "{\"callers\":null,\"subcalls\":2}") , ("system" , "\"Be \\\"brief\\\".\"")])
+            ("size" , "A size." , &[("wide" , "How wide.")])"#]].assert_eq(&lines.join("\n"));
+        // What is left for the compiler is plain Rust.
+        let left = quote!(#module).to_string();
+        assert!(
+            !left.contains("param") && !left.contains("function ("),
+            "{left}"
+        );
+    }
 }

@@ -39,6 +39,19 @@ pub(crate) fn wit_name(ident: &Ident, errors: &mut Errors) -> Option<String> {
     None
 }
 
+/// The WIT name of a type or a case, of which the generator makes a name in camel case.
+pub(crate) fn camel_name(ident: &Ident, errors: &mut Errors) -> Option<String> {
+    let name = wit_name(ident, errors)?;
+    if name == "self" {
+        errors.at(
+            ident.span(),
+            format!("`{ident}` would become the keyword `Self`; rename it"),
+        );
+        return None;
+    }
+    Some(name)
+}
+
 /// Whether a text is a WIT name in lower case.
 pub(crate) fn is_label(name: &str) -> bool {
     name.split('-').all(|word| {

@@ -69,7 +69,7 @@ pub(crate) fn module(module: &mut syn::ItemMod, package: Package, errors: &mut E
     for (function, settings) in functions.iter_mut().zip(pending) {
         settings.apply(function, &types, errors);
     }
-    refuse_collisions(items, &functions, &types, errors);
+    refuse_collisions(items, &mut functions, &types, errors);
     Model {
         package: package.name,
         version: package.version,
@@ -134,13 +134,16 @@ fn function(
     errors: &mut Errors,
 ) -> Option<(Function, settings::Pending)> {
     refuse_cfg(&item.attrs, errors);
-    refuse_qualifiers(&item.sig, errors);
+    let is_generic = refuse_qualifiers(&item.sig, errors);
     let mut pending = settings::Pending::of_function(&mut item.attrs, errors);
     let docs = docs(&item.attrs);
     let mut parameters = Vec::new();
     let mut taken = Taken::default();
     for input in &mut item.sig.inputs {
         let settings = settings::take_from_parameter(input, errors);
+        if is_generic {
+            continue;
+        }
         match parameter(input, scope, errors) {
             Some(parameter) => {
                 let what = format!("the parameter `{}`", parameter.ident);
@@ -150,6 +153,9 @@ fn function(
             }
             None => pending.incomplete = true,
         }
+    }
+    if is_generic {
+        return None;
     }
     let (result, result_span) = match &item.sig.output {
         syn::ReturnType::Default => (Some(Type::Unit), item.sig.ident.span()),
@@ -170,8 +176,9 @@ fn function(
     (!pending.incomplete).then_some((function, pending))
 }
 
-/// Reports what a function of a component cannot be.
-fn refuse_qualifiers(signature: &syn::Signature, errors: &mut Errors) {
+/// Reports what a function of a component cannot be, and tells whether it is generic: then its types
+/// cannot be read either.
+fn refuse_qualifiers(signature: &syn::Signature, errors: &mut Errors) -> bool {
     let ident = &signature.ident;
     if let Some(token) = &signature.asyncness {
         let message = "a function of a component cannot be `async`: calls are synchronous";
@@ -189,17 +196,15 @@ fn refuse_qualifiers(signature: &syn::Signature, errors: &mut Errors) {
             "a function of a component is an ordinary Rust function; remove `extern`",
         );
     }
+    let mut is_generic = false;
     for parameter in &signature.generics.params {
         if !matches!(parameter, syn::GenericParam::Lifetime(_)) {
             let message = format!("`{ident}` is exported and cannot be generic; name the types");
             errors.on(parameter, message);
+            is_generic = true;
         }
     }
-    if HIDDEN_BY_MARKERS.contains(&names::plain(ident).as_str()) {
-        let message =
-            format!("a function cannot be called `{ident}`, which names a type; rename it");
-        errors.at(ident.span(), message);
-    }
+    is_generic
 }
 
 fn parameter(input: &syn::FnArg, scope: &mut Scope, errors: &mut Errors) -> Option<Parameter> {
@@ -291,9 +296,10 @@ fn option_argument(ty: &syn::Type) -> Option<&syn::Type> {
 }
 
 /// Reports names that two items want: in the WIT interface, and in Rust beside the marker types.
+/// Functions whose marker type cannot stand are left out.
 fn refuse_collisions(
     items: &[syn::Item],
-    functions: &[Function],
+    functions: &mut Vec<Function>,
     types: &[NamedType],
     errors: &mut Errors,
 ) {
@@ -306,7 +312,7 @@ fn refuse_collisions(
             errors,
         );
     }
-    for function in functions {
+    for function in functions.iter() {
         let what = format!("the function `{}`", function.ident);
         taken.take(&function.name, what, &function.ident, errors);
     }
@@ -323,18 +329,23 @@ fn refuse_collisions(
             _ => {}
         }
     }
-    for function in functions {
-        if let Some(other) = named_in_rust
-            .iter()
-            .find(|ident| ***ident == function.ident)
-        {
+    functions.retain(|function| {
+        let ident = &function.ident;
+        let other = named_in_rust.iter().find(|other| **other == ident);
+        let builtin = HIDDEN_BY_MARKERS.contains(&names::plain(ident).as_str());
+        if builtin {
+            let message =
+                format!("a function cannot be called `{ident}`, which names a type; rename it");
+            errors.at(ident.span(), message);
+        } else if let Some(other) = other {
             let message = format!(
                 "`{other}` is also the name of an exported function, which has a hidden type of \
                  this name for menus; rename one of them"
             );
             errors.at(other.span(), message);
         }
-    }
+        !builtin && other.is_none()
+    });
 }
 
 /// The names that a `use` brings in. A glob gives way to items of the module, so it cannot collide.
@@ -362,4 +373,17 @@ pub(crate) fn parse(item: TokenStream) -> syn::Result<syn::ItemMod> {
             "`functions` stands above a module: `#[openprogram_guest::functions] mod tools { … }`",
         )),
     }
+}
+
+/// Reads a module of version 1.2.3 of the package `test:crate` out of its source.
+#[cfg(test)]
+pub(crate) fn from_source(source: &str) -> (syn::ItemMod, Model, Errors) {
+    let mut item = syn::parse_str(source).unwrap();
+    let mut errors = Errors::default();
+    let package = Package {
+        name: "test:crate".to_owned(),
+        version: "1.2.3".to_owned(),
+    };
+    let model = module(&mut item, package, &mut errors);
+    (item, model, errors)
 }

@@ -258,3 +258,118 @@ fn describe(ty: &Type) -> String {
         Type::Named(ident) => format!("a value of type `{ident}`"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::read;
+
+    /// Reads a parameter of a type with a default, and gives the default as it is told to callers.
+    fn told(ty: &str, default: &str) -> Result<String, Vec<String>> {
+        let source = format!(
+            "mod tools {{
+                pub fn run(#[param(default = {default})] value: {ty}) {{}}
+                struct Size {{ width: u32, max_depth: Option<u32>, r#type: Kind }}
+                enum Kind {{ Small, VeryLarge }}
+                enum Shape {{ Point, Sized(Size), Both((Kind, u8)) }}
+            }}"
+        );
+        let (_, model, errors) = read::from_source(&source);
+        match errors.messages() {
+            messages if messages.is_empty() => {
+                let attributes = &model.functions[0].parameters[0].attributes;
+                Ok(attributes
+                    .iter()
+                    .map(|attribute| attribute.value.clone())
+                    .collect())
+            }
+            messages => Err(messages),
+        }
+    }
+
+    #[test]
+    fn values_that_fit_are_told_as_json_with_names_as_callers_see_them() {
+        let cases = [
+            ("bool", "false", "false"),
+            ("u64", "0xffff_ffff_ffff_ffff", "18446744073709551615"),
+            ("i64", "-9223372036854775808", "-9223372036854775808"),
+            ("f64", "3", "3"),
+            ("f64", "-1.", "-1.0"),
+            ("f32", "1.5e3", "1.5e3"),
+            ("char", "'\\''", r#""'""#),
+            ("String", r##"r#"a "b" \"#"##, r#""a \"b\" \\""#),
+            ("&str", r#""tab\t\u{7}""#, r#""tab\t\u0007""#),
+            ("Vec<u8>", r#""AAEC""#, r#""AAEC""#),
+            ("Vec<u8>", "[0, 255]", "[0,255]"),
+            (
+                "Vec<Kind>",
+                r#"["small", "very-large", "very_large"]"#,
+                r#"["small","very_large","very_large"]"#,
+            ),
+            ("Option<Kind>", "null", "null"),
+            ("Option<Option<u8>>", "7", "7"),
+            ("(Kind, u8)", r#"["small", 1]"#, r#"["small",1]"#),
+            (
+                "Size",
+                r#"{width: 1, type: "small"}"#,
+                r#"{"width":1,"type":"small"}"#,
+            ),
+            (
+                "Size",
+                r#"{"max-depth": 2, "width": 1, "type": "small"}"#,
+                r#"{"max_depth":2,"width":1,"type":"small"}"#,
+            ),
+            ("Shape", r#""point""#, r#""point""#),
+            (
+                "Shape",
+                r#"{"both": ["very-large", 2]}"#,
+                r#"{"both":["very_large",2]}"#,
+            ),
+            ("Result<u8, ()>", r#"{"err": null}"#, r#"{"err":null}"#),
+            (
+                "BTreeMap<String, u8>",
+                r#"{"Any Key": 1}"#,
+                r#"{"Any Key":1}"#,
+            ),
+            (
+                "Json",
+                r#"{"very-large": [1, null, {}]}"#,
+                r#"{"very-large":[1,null,{}]}"#,
+            ),
+        ];
+        for (ty, default, expected) in cases {
+            assert_eq!(told(ty, default).as_deref(), Ok(expected), "{ty} {default}");
+        }
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_refused_where_they_stand() {
+        let cases: [(&str, &str, &[&str]); 4] = [
+            ("u8", "-1", &["-1 is no `u8`, which is from 0 to 255"]),
+            (
+                "i8",
+                "3.0",
+                &["expected a value of type `i8`, found a number with a fraction"],
+            ),
+            (
+                "Vec<Kind>",
+                r#"["Small", 1]"#,
+                &[
+                    "`Kind` has no case `Small`; it has `small`, `very_large`",
+                    "expected a value of type `Kind`, found an integer",
+                ],
+            ),
+            (
+                "Shape",
+                r#"{"sized": {"width": "1"}}"#,
+                &[
+                    "expected a value of type `u32`, found a text",
+                    "the field `r#type` of `Size` is missing",
+                ],
+            ),
+        ];
+        for (ty, default, expected) in cases {
+            let messages = told(ty, default).unwrap_err();
+            assert_eq!(messages, expected, "{ty} {default}");
+        }
+    }
+}

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-/// Words that stand in any text.
-const STOP_WORDS: [&str; 84] = [
+/// Words that stand in any text, or in any request to choose.
+const STOP_WORDS: [&str; 92] = [
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
-    "been", "but", "by", "can", "could", "did", "do", "does", "for", "from", "get", "got", "had",
-    "has", "have", "he", "her", "here", "his", "i", "if", "in", "into", "is", "it", "its", "just",
-    "let", "me", "my", "of", "on", "one", "or", "our", "out", "pick", "please", "she", "should",
-    "so", "some", "step", "that", "the", "their", "them", "then", "there", "these", "they", "this",
-    "those", "to", "up", "us", "use", "was", "we", "were", "what", "which", "who", "will", "with",
-    "would", "you", "your", "yours", "fits", "says",
+    "been", "but", "by", "can", "choose", "could", "did", "do", "does", "fits", "for", "from",
+    "get", "got", "had", "has", "have", "he", "her", "here", "his", "i", "if", "in", "into", "is",
+    "it", "its", "just", "let", "me", "my", "need", "needed", "needs", "of", "on", "one", "option",
+    "options", "or", "our", "out", "pick", "please", "she", "should", "so", "some", "step", "that",
+    "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "up", "us",
+    "use", "want", "wanted", "wants", "was", "we", "were", "what", "which", "who", "will", "with",
+    "would", "you", "your", "yours",
 ];
 
 /// The fewest characters that an ending may leave.

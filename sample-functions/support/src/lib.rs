@@ -34,7 +34,7 @@ pub mod support {
             .value_described(
                 "conversation_over",
                 "CONVERSATION_OVER",
-                "Ends it: goodbye, bye, all solved, problem fixed, no more help needed.",
+                "Ends it: thanks and goodbye, bye, all solved, problem fixed, no further help needed.",
             )
             .context(json!({ "message": message }))
             .runtime(runtime);
@@ -51,8 +51,8 @@ pub mod support {
         crate::sentiment::analyze(message)
     }
 
-    /// Answers a question of how, when or where: delivery and shipping of a parcel, opening hours,
-    /// account and password, invoice. Also for anything unclear.
+    /// Replies to a question of how, when or where: what we deliver, shipping and delivery of a
+    /// parcel, opening hours, account and password, invoice. Also for anything unclear.
     pub fn fallback_reply(
         /// What the customer wrote.
         #[param(hidden)]
@@ -72,7 +72,8 @@ pub mod support {
     }
 
     /// Hands over to a person of the team: a complaint to a manager or supervisor, a lawyer or legal
-    /// threat, fraud, injury or danger, or a customer who asked again and again and was ignored.
+    /// threat, fraud, fire, somebody hurt, something dangerous, or a customer who asked again and
+    /// again, was ignored and says that nobody answers.
     pub fn escalate(
         /// What the customer wrote.
         #[param(hidden)]

@@ -1,5 +1,9 @@
 //! What `#[function(…)]` may hold.
 
+use syn::Token;
+use syn::parse::Parser as _;
+use syn::punctuated::Punctuated;
+
 use super::{Setting, Value};
 use crate::errors::Errors;
 use crate::literal::{Literal, LiteralValue, quoted};
@@ -47,11 +51,13 @@ pub(super) fn attribute(setting: &Setting, errors: &mut Errors) -> Option<Attrib
 }
 
 fn render_range(setting: &Setting, errors: &mut Errors) -> Option<String> {
-    let Value::Nested(bounds) = &setting.value else {
+    let Value::Group(_, bounds) = &setting.value else {
         let message = "write `render_range(callers = N, subcalls = N)`";
-        errors.at(setting.key.span(), message);
+        errors.at(setting.value_span(), message);
         return None;
     };
+    let parse = Punctuated::<Setting, Token![,]>::parse_terminated;
+    let bounds = errors.keep(parse.parse2(bounds.clone()))?;
     let (mut callers, mut subcalls) = (None, None);
     for bound in bounds {
         let (slot, least) = match bound.key.to_string().as_str() {

@@ -2,7 +2,7 @@
 //!
 //! They are taken off the author's code first and checked once all types are known.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -25,7 +25,10 @@ struct Setting {
 enum Value {
     Flag,
     Literal(Literal),
-    Nested(Vec<Setting>),
+    /// What stands between parentheses.
+    Group(Span, TokenStream),
+    /// What stands after `=` and is no value.
+    Invalid(syn::Error),
 }
 
 impl Setting {
@@ -47,7 +50,9 @@ impl Setting {
     fn value_span(&self) -> Span {
         match &self.value {
             Value::Literal(literal) => literal.span,
-            Value::Flag | Value::Nested(_) => self.key.span(),
+            Value::Group(span, _) => *span,
+            Value::Invalid(error) => error.span(),
+            Value::Flag => self.key.span(),
         }
     }
 }
@@ -57,18 +62,21 @@ impl Parse for Setting {
         let key = Ident::parse_any(input)?;
         let value = if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
-            Value::Literal(input.parse()?)
-        } else if input.peek(syn::token::Paren) && key != "render_range" {
-            let message = format!("the value of `{key}` stands after `=`: `{key} = …`");
-            return Err(input.error(message));
+            input.parse().map_or_else(Value::Invalid, Value::Literal)
         } else if input.peek(syn::token::Paren) {
+            let span = input.span();
             let content;
             parenthesized!(content in input);
-            let nested = Punctuated::<Setting, Token![,]>::parse_terminated(&content)?;
-            Value::Nested(nested.into_iter().collect())
+            Value::Group(span, content.parse()?)
         } else {
             Value::Flag
         };
+        if let Value::Invalid(_) = value {
+            // Goes on with the next setting, so that its mistakes are reported as well.
+            while !input.is_empty() && !input.peek(Token![,]) {
+                input.parse::<TokenTree>()?;
+            }
+        }
         Ok(Setting { key, value })
     }
 }
@@ -103,26 +111,22 @@ pub(crate) fn take_from_parameter(input: &mut syn::FnArg, errors: &mut Errors) -
 /// Takes all attributes of this name off an item.
 fn take(attributes: &mut Vec<syn::Attribute>, name: &str, errors: &mut Errors) -> Vec<Setting> {
     let mut settings: Vec<Setting> = Vec::new();
-    for attribute in attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident(name))
-    {
+    let named = |attribute: &syn::Attribute| attribute.path().is_ident(name);
+    for attribute in attributes.iter().filter(|attribute| named(attribute)) {
         let parse = Punctuated::<Setting, Token![,]>::parse_terminated;
-        for setting in errors
-            .keep(attribute.parse_args_with(parse))
-            .unwrap_or_default()
-        {
+        let parsed = errors.keep(attribute.parse_args_with(parse));
+        for setting in parsed.unwrap_or_default() {
             if settings.iter().any(|earlier| earlier.key == setting.key) {
-                errors.at(
-                    setting.key.span(),
-                    format!("`{}` is given twice", setting.key),
-                );
+                let message = format!("`{}` is given twice", setting.key);
+                errors.at(setting.key.span(), message);
+            } else if let Value::Invalid(error) = setting.value {
+                errors.keep::<()>(Err(error));
             } else {
                 settings.push(setting);
             }
         }
     }
-    attributes.retain(|attribute| !attribute.path().is_ident(name));
+    attributes.retain(|attribute| !named(attribute));
     settings
 }
 

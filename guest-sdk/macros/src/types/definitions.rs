@@ -31,9 +31,10 @@ impl Scope {
                 generics,
                 format!("`{ident}` is used by a function and cannot be generic"),
             );
+            return None;
         }
         refuse_cfg(attributes, errors);
-        let name = names::wit_name(ident, errors);
+        let name = names::camel_name(ident, errors);
         let shape = match item {
             syn::Item::Struct(item) => self.record(item, errors),
             syn::Item::Enum(item) => self.cases(item, errors),
@@ -111,7 +112,7 @@ impl Scope {
                     continue;
                 }
             };
-            if let Some(name) = names::wit_name(&case.ident, errors) {
+            if let Some(name) = names::camel_name(&case.ident, errors) {
                 taken.take(
                     &name,
                     format!("the case `{}`", case.ident),

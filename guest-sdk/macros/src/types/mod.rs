@@ -65,15 +65,13 @@ impl Scope {
         let items = self.types.clone();
         // Types used by types come to light while reading, so this goes on until none is new.
         let mut read: Vec<Option<NamedType>> = items.iter().map(|_| None).collect();
-        let mut done = BTreeSet::new();
-        while let Some(name) = self.used.difference(&done).next().cloned() {
-            done.insert(name.clone());
-            if let Some(index) = items
-                .iter()
-                .position(|item| name_of(item).as_ref() == Some(&name))
-            {
-                read[index] = self.named(&items[index], errors);
-            }
+        let mut done = vec![false; items.len()];
+        let waits = |index: &usize, used: &BTreeSet<String>, done: &[bool]| {
+            !done[*index] && name_of(&items[*index]).is_some_and(|name| used.contains(&name))
+        };
+        while let Some(index) = (0..items.len()).find(|index| waits(index, &self.used, &done)) {
+            done[index] = true;
+            read[index] = self.named(&items[index], errors);
         }
         let types: Vec<NamedType> = read.into_iter().flatten().collect();
         definitions::refuse_recursion(&types, errors);

@@ -219,6 +219,22 @@ pub mod echo {
         value
     }
 
+    /// Gives types within types back.
+    pub fn echo_nested(
+        value: BTreeMap<String, Vec<Result<Option<(Corner, Json)>, Refusal>>>,
+    ) -> BTreeMap<String, Vec<Result<Option<(Corner, Json)>, Refusal>>> {
+        value
+    }
+
+    /// Gives a list back, unless it is empty.
+    pub fn echo_or_fail(value: Vec<Shape>) -> Result<Vec<Shape>, Refusal> {
+        if value.is_empty() {
+            Err(Refusal::Asked)
+        } else {
+            Ok(value)
+        }
+    }
+
     /// Gives any JSON value back.
     pub fn echo_json(value: Json) -> Json {
         value
