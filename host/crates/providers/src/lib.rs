@@ -13,6 +13,8 @@ pub mod openai;
 pub mod profile;
 pub mod registry;
 #[cfg(test)]
+mod replay;
+#[cfg(test)]
 mod requests;
 pub mod script;
 pub mod secret;

@@ -174,16 +174,16 @@ fn recorded() -> Vec<(&'static str, ModelRequest)> {
     ]
 }
 
+/// The encoder of a protocol: request, name of the model, profile.
+type Encode = fn(&ModelRequest, &str, &Profile) -> Result<Vec<u8>, LlmFailure>;
+
 /// Encodes every recorded request and compares the whole body, order included.
-pub(crate) fn check_recorded(
-    protocol: &str,
-    encode: &dyn Fn(&ModelRequest) -> Result<Vec<u8>, LlmFailure>,
-) {
+pub(crate) fn check_recorded(protocol: &str, profile: &Profile, encode: Encode) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/requests");
     for (name, request) in recorded() {
-        let body = encode(&request).unwrap();
+        let body = encode(&request, "m", profile).unwrap();
         assert_eq!(
-            encode(&request.clone()).unwrap(),
+            encode(&request.clone(), "m", profile).unwrap(),
             body,
             "`{name}` differs from time to time"
         );
@@ -200,7 +200,7 @@ pub(crate) fn check_recorded(
 }
 
 /// Requests that the conservative profile or any profile refuses, with the beginning of the reason.
-pub(crate) fn refused() -> Vec<(ModelRequest, &'static str)> {
+fn refused() -> Vec<(ModelRequest, &'static str)> {
     let with_image = vec![message(Role::User, vec![image()])];
     let mut three = with_tools(ToolChoice::Auto, None);
     three.tools.push(tool("third", json!({"type": "object"})));
@@ -234,16 +234,13 @@ pub(crate) fn refused() -> Vec<(ModelRequest, &'static str)> {
 }
 
 /// Checks that each of them is refused for its reason and for good.
-pub(crate) fn check_refused(
-    protocol: Protocol,
-    encode: &dyn Fn(&ModelRequest, &Profile) -> Result<Vec<u8>, LlmFailure>,
-) {
+pub(crate) fn check_refused(protocol: Protocol, encode: Encode) {
     let profile = Profile {
         tools_max: Some(2),
         ..Profile::conservative(protocol)
     };
     for (request, why) in refused() {
-        let failure = encode(&request, &profile).unwrap_err();
+        let failure = encode(&request, "m", &profile).unwrap_err();
         assert!(failure.message.starts_with(why), "{}", failure.message);
         assert_eq!(
             (failure.reason.as_str(), failure.retryable),

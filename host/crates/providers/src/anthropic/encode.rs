@@ -193,14 +193,12 @@ mod tests {
             thinking_off: Some("disabled".to_owned()),
             ..generous(Protocol::Anthropic)
         };
-        check_recorded("anthropic", &|request| encode(request, "claude", &profile));
+        check_recorded("anthropic", &profile, encode);
     }
 
     #[test]
     fn what_the_model_does_not_take_is_not_sent() {
-        check_refused(Protocol::Anthropic, &|request, profile| {
-            encode(request, "m", profile)
-        });
+        check_refused(Protocol::Anthropic, encode);
     }
 
     #[test]

@@ -153,14 +153,12 @@ mod tests {
     #[test]
     fn bodies_are_sent_to_the_letter() {
         let profile = generous(Protocol::OpenAi);
-        check_recorded("openai", &|request| encode(request, "gpt-5", &profile));
+        check_recorded("openai", &profile, encode);
     }
 
     #[test]
     fn what_the_model_does_not_take_is_not_sent() {
-        check_refused(Protocol::OpenAi, &|request, profile| {
-            encode(request, "m", profile)
-        });
+        check_refused(Protocol::OpenAi, encode);
     }
 
     #[test]
