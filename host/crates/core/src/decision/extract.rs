@@ -6,8 +6,9 @@
 
 use std::collections::VecDeque;
 
+use super::node::{Members, Node, has_member, into_object};
 use super::pick::{PickError, PickErrorKind};
-use super::read::{Broken, CALL_KEYS, Ended, Read, read_object};
+use super::read::{Broken, CALL_KEYS, Ended, Read, Reader};
 use super::repair::{Defect, Repair, Repairs};
 use crate::{Json, JsonObject};
 
@@ -28,7 +29,6 @@ pub struct Candidate {
     pub rest: JsonObject,
     pub(super) repairs: Repairs,
     pub(super) defect: Option<Defect>,
-    start: usize,
 }
 
 impl Candidate {
@@ -36,6 +36,27 @@ impl Candidate {
     #[must_use]
     pub fn repairs(&self) -> Vec<String> {
         self.repairs.in_words()
+    }
+}
+
+/// A [`Candidate`] that still points into the reply.
+pub(super) struct Found<'a> {
+    key: &'static str,
+    members: Members<'a>,
+    repairs: Repairs,
+    defect: Option<Defect>,
+    start: usize,
+}
+
+impl Found<'_> {
+    pub(super) fn into_candidate(self) -> Candidate {
+        let mut rest = into_object(self.members);
+        Candidate {
+            call: rest.shift_remove(self.key).unwrap_or_default(),
+            rest,
+            repairs: self.repairs,
+            defect: self.defect,
+        }
     }
 }
 
@@ -48,6 +69,12 @@ impl Candidate {
 /// # Errors
 /// [`PickErrorKind::NoAction`] when there is none.
 pub fn extract(reply: &str) -> Result<Vec<Candidate>, PickError> {
+    let found = find(reply)?.into_iter();
+    Ok(found.map(Found::into_candidate).collect())
+}
+
+/// [`extract`] without making values of what is found.
+pub(super) fn find(reply: &str) -> Result<VecDeque<Found<'_>>, PickError> {
     if reply.len() > REPLY_BYTES_MAX {
         return Err(no_action(format!(
             "the reply has {} bytes, more than the limit of {REPLY_BYTES_MAX}",
@@ -56,6 +83,7 @@ pub fn extract(reply: &str) -> Result<Vec<Candidate>, PickError> {
     }
     let mut scan = Scan {
         text: reply,
+        reader: Reader::new(reply),
         at: 0,
         budget: reply.len(),
         candidates: VecDeque::new(),
@@ -74,7 +102,7 @@ pub fn extract(reply: &str) -> Result<Vec<Candidate>, PickError> {
         };
         return Err(no_action(what.to_owned()));
     }
-    Ok(scan.candidates.into())
+    Ok(scan.candidates)
 }
 
 fn no_action(message: String) -> PickError {
@@ -86,10 +114,11 @@ fn no_action(message: String) -> PickError {
 
 struct Scan<'a> {
     text: &'a str,
+    reader: Reader<'a>,
     at: usize,
     /// How many bytes may still be read a second time.
     budget: usize,
-    candidates: VecDeque<Candidate>,
+    candidates: VecDeque<Found<'a>>,
     in_fence: bool,
     thinking_since: Option<usize>,
     /// How many braces of broken objects are still open.
@@ -99,7 +128,7 @@ struct Scan<'a> {
     cut_off: bool,
 }
 
-impl Scan<'_> {
+impl<'a> Scan<'a> {
     /// Goes to the next byte that means something, and past it; `false` at the end.
     fn step(&mut self) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
@@ -144,9 +173,9 @@ impl Scan<'_> {
     }
 
     fn object(&mut self) -> bool {
-        match read_object(self.text, self.at) {
+        match self.reader.read_object(self.at) {
             Read::Object {
-                object,
+                members,
                 end,
                 mut repairs,
                 defect,
@@ -154,7 +183,7 @@ impl Scan<'_> {
                 if self.in_fence {
                     repairs.add(Repair::Fence);
                 }
-                self.add(object, repairs, defect);
+                self.add(members, repairs, defect);
                 self.at = end;
                 true
             }
@@ -200,45 +229,41 @@ impl Scan<'_> {
         }
     }
 
-    fn add(&mut self, object: JsonObject, repairs: Repairs, defect: Option<Defect>) {
-        let start = self.at;
+    fn add(&mut self, members: Members<'a>, repairs: Repairs, defect: Option<Defect>) {
         let mut found = Vec::new();
-        match CALL_KEYS.iter().find(|key| object.contains_key(**key)) {
-            Some(key) => found.push((*key, object)),
-            None => find_nested(Json::Object(object), &mut found),
+        match CALL_KEYS.iter().find(|key| has_member(&members, key)) {
+            Some(key) => found.push((*key, members)),
+            None => find_nested(Node::Object(members), &mut found),
         }
-        for (key, mut rest) in found {
-            let Some(call) = rest.shift_remove(key) else {
-                continue;
-            };
+        for (key, members) in found {
             if self.candidates.len() == CANDIDATES_MAX {
                 self.candidates.pop_front();
             }
-            self.candidates.push_back(Candidate {
-                call,
-                rest,
+            self.candidates.push_back(Found {
+                key,
+                members,
                 repairs,
                 defect,
-                start,
+                start: self.at,
             });
         }
     }
 }
 
 /// Finds picks inside an object that is none. The reader has bounded the depth.
-fn find_nested(value: Json, found: &mut Vec<(&'static str, JsonObject)>) {
-    match value {
-        Json::Object(object) if object.contains_key(CALL_KEYS[0]) => {
-            found.push((CALL_KEYS[0], object));
+fn find_nested<'a>(node: Node<'a>, found: &mut Vec<(&'static str, Members<'a>)>) {
+    match node {
+        Node::Object(members) if has_member(&members, CALL_KEYS[0]) => {
+            found.push((CALL_KEYS[0], members));
         }
-        Json::Object(object) => {
-            for (key, value) in object {
-                if !ARGUMENT_KEYS.contains(&key.as_str()) {
-                    find_nested(value, found);
+        Node::Object(members) => {
+            for (key, node) in members {
+                if !ARGUMENT_KEYS.contains(&&*key) {
+                    find_nested(node, found);
                 }
             }
         }
-        Json::Array(items) => items.into_iter().for_each(|item| find_nested(item, found)),
+        Node::Array(items) => items.into_iter().for_each(|item| find_nested(item, found)),
         _ => {}
     }
 }

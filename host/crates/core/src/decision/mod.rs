@@ -7,6 +7,7 @@ mod error;
 mod example;
 mod extract;
 mod menu;
+mod node;
 mod option;
 mod option_file;
 mod option_function;

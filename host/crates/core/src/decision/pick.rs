@@ -3,7 +3,7 @@
 //! The last pick of a reply that is valid wins. Names are never guessed.
 
 use super::arguments;
-use super::extract::{ARGUMENT_KEYS, Candidate, extract};
+use super::extract::{ARGUMENT_KEYS, Candidate, Found, find};
 use super::menu::{DECISION_FIELD, Menu};
 use super::option::{MenuOption, Payload};
 use super::repair::Defect;
@@ -106,7 +106,7 @@ impl Pick {
 /// Of the last pick that names an option, else of the last one, else that there is none.
 pub fn parse_reply(menu: &Menu, reply: &str, mode: CheckMode) -> Result<Pick, PickError> {
     let mut error: Option<PickError> = None;
-    for candidate in extract(reply)?.iter().rev() {
+    for candidate in find(reply)?.into_iter().rev().map(Found::into_candidate) {
         match check_pick(menu, candidate, mode) {
             Ok(pick) => return Ok(pick),
             Err(this) => match &error {
@@ -128,7 +128,7 @@ pub fn parse_reply(menu: &Menu, reply: &str, mode: CheckMode) -> Result<Pick, Pi
 ///
 /// # Errors
 /// The first thing that is wrong; all missing names together.
-pub fn check_pick(menu: &Menu, candidate: &Candidate, mode: CheckMode) -> Result<Pick, PickError> {
+pub fn check_pick(menu: &Menu, candidate: Candidate, mode: CheckMode) -> Result<Pick, PickError> {
     let Some((index, option)) = candidate.call.as_str().and_then(|name| menu.find(name)) else {
         return Err(unknown_call(menu, &candidate.call));
     };
@@ -149,7 +149,7 @@ pub fn check_pick(menu: &Menu, candidate: &Candidate, mode: CheckMode) -> Result
         }
     }
     let mut repairs = candidate.repairs();
-    let given = given_arguments(option, candidate, &mut repairs)?;
+    let given = given_arguments(option, candidate.rest, &mut repairs)?;
     let checked = check_given(option, given, mode)?;
     Ok(Pick {
         index,
@@ -210,12 +210,11 @@ fn unknown_call(menu: &Menu, call: &Json) -> PickError {
 /// The arguments of a pick, wherever its writer put them.
 fn given_arguments(
     option: &MenuOption,
-    candidate: &Candidate,
+    mut rest: JsonObject,
     repairs: &mut Vec<String>,
 ) -> Result<JsonObject, PickError> {
     let members = option.members();
     let is_field = |key: &str| members.iter().any(|m| names_equal(&m.field.name, key));
-    let rest = &candidate.rest;
     // A field of the same name is a field that stands beside `call`.
     // Beside an option that takes nothing, any of the other keys is just talk.
     let holds_arguments = |key: &str| match rest.get(key) {
@@ -225,7 +224,7 @@ fn given_arguments(
     };
     match ARGUMENT_KEYS.iter().find(|key| holds_arguments(key)) {
         Some(key) => {
-            let arguments = object_under(key, option, rest, repairs)?;
+            let arguments = object_under(key, option, rest.get_mut(*key), repairs)?;
             if *key != ARGUMENT_KEYS[0] && !arguments.is_empty() {
                 repairs.push(format!("arguments read from \"{key}\""));
             }
@@ -233,7 +232,7 @@ fn given_arguments(
         }
         None if rest.keys().any(|key| is_field(key)) => {
             repairs.push("arguments read from beside the name of the option".to_owned());
-            Ok(rest.clone())
+            Ok(rest)
         }
         None => Ok(JsonObject::new()),
     }
@@ -242,11 +241,11 @@ fn given_arguments(
 fn object_under(
     key: &str,
     option: &MenuOption,
-    rest: &JsonObject,
+    value: Option<&mut Json>,
     repairs: &mut Vec<String>,
 ) -> Result<JsonObject, PickError> {
-    match rest.get(key) {
-        Some(Json::Object(arguments)) => Ok(arguments.clone()),
+    match value {
+        Some(Json::Object(arguments)) => Ok(std::mem::take(arguments)),
         None | Some(Json::Null) => Ok(JsonObject::new()),
         Some(Json::Array(items)) if items.is_empty() => {
             repairs.push(format!("empty array under \"{key}\" read as no arguments"));

@@ -3,8 +3,11 @@
 //! One pass with an explicit stack: time is linear in the bytes read, and neither nesting nor
 //! length of a hostile text reaches the call stack. Truncated objects are never completed.
 
+use std::borrow::Cow;
+
+use super::node::{Members, Node, has_member};
 use super::repair::{Defect, Repair, Repairs};
-use crate::{Json, JsonObject};
+use crate::schema::is_number;
 
 /// How many levels are built. Deeper parts are read over and reported as a [`Defect`], because
 /// dropping a deeper value would recurse; arguments may only be half as deep.
@@ -14,11 +17,11 @@ const LEVELS_BUILT_MAX: usize = 2 * crate::schema::JSON_DEPTH_MAX;
 pub(super) const CALL_KEYS: [&str; 4] = ["call", "action", "function", "tool"];
 
 /// What came of reading from a brace.
-pub(super) enum Read {
+pub(super) enum Read<'a> {
     /// A complete object.
     Object {
         /// The object.
-        object: JsonObject,
+        members: Members<'a>,
         /// The position after it.
         end: usize,
         /// What was forgiven.
@@ -53,9 +56,9 @@ pub(super) enum Ended {
     Inside,
 }
 
-enum Frame {
-    Object(JsonObject, Option<String>),
-    Array(Vec<Json>),
+enum Frame<'a> {
+    Object(Members<'a>, Option<Cow<'a, str>>),
+    Array(Vec<Node<'a>>),
 }
 
 #[derive(Clone, Copy)]
@@ -75,41 +78,12 @@ pub(super) enum Stop {
     End(Ended),
 }
 
-/// Reads the object that begins at the brace at `start`.
-pub(super) fn read_object(text: &str, start: usize) -> Read {
-    let mut reader = Reader {
-        text,
-        bytes: text.as_bytes(),
-        at: start + 1,
-        frames: vec![Frame::Object(JsonObject::new(), None)],
-        skipped: Vec::new(),
-        expect: Expect::KeyOrEnd,
-        after_comma: false,
-        repairs: Repairs::default(),
-        defect: None,
-    };
-    loop {
-        match reader.step() {
-            Ok(None) => {}
-            Ok(Some(object)) => {
-                return Read::Object {
-                    object,
-                    end: reader.at,
-                    repairs: reader.repairs,
-                    defect: reader.defect,
-                };
-            }
-            Err(stop) => return Read::Broken(reader.broken(&stop)),
-        }
-    }
-}
-
 /// A position in the text and everything that is open there.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
-    frames: Vec<Frame>,
+    frames: Vec<Frame<'a>>,
     /// The closing brackets of containers that are too deep to build, innermost last.
     skipped: Vec<u8>,
     expect: Expect,
@@ -118,20 +92,60 @@ pub(super) struct Reader<'a> {
     defect: Option<Defect>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// A reader of a text; it may read many objects.
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            frames: Vec::new(),
+            skipped: Vec::new(),
+            expect: Expect::KeyOrEnd,
+            after_comma: false,
+            repairs: Repairs::default(),
+            defect: None,
+        }
+    }
+
+    /// Reads the object that begins at the brace at `start`.
+    pub(super) fn read_object(&mut self, start: usize) -> Read<'a> {
+        self.at = start + 1;
+        self.frames.clear();
+        self.frames.push(Frame::Object(Vec::new(), None));
+        self.skipped.clear();
+        self.expect = Expect::KeyOrEnd;
+        self.after_comma = false;
+        self.repairs = Repairs::default();
+        self.defect = None;
+        loop {
+            match self.step() {
+                Ok(None) => {}
+                Ok(Some(members)) => {
+                    return Read::Object {
+                        members,
+                        end: self.at,
+                        repairs: self.repairs,
+                        defect: self.defect,
+                    };
+                }
+                Err(stop) => return Read::Broken(self.broken(&stop)),
+            }
+        }
+    }
+
     fn broken(&self, stop: &Stop) -> Broken {
         let mut open = self.skipped.iter().filter(|close| **close == b'}').count();
         let mut pick_like = false;
         for frame in &self.frames {
-            if let Frame::Object(object, key) = frame {
+            if let Frame::Object(members, key) = frame {
                 open += 1;
-                let names_option = |name: &str| CALL_KEYS.contains(&name);
-                pick_like |= object.keys().any(|key| names_option(key))
-                    || key.as_deref().is_some_and(names_option);
+                pick_like |= CALL_KEYS.iter().any(|name| has_member(members, name))
+                    || key.as_deref().is_some_and(|key| CALL_KEYS.contains(&key));
             }
         }
         let bare = match self.frames.as_slice() {
-            [Frame::Object(object, _)] => object.is_empty() && self.skipped.is_empty(),
+            [Frame::Object(members, _)] => members.is_empty() && self.skipped.is_empty(),
             _ => false,
         };
         Broken {
@@ -147,7 +161,7 @@ impl Reader<'_> {
     }
 
     /// Reads one token; the object when it was the last one.
-    fn step(&mut self) -> Result<Option<JsonObject>, Stop> {
+    fn step(&mut self) -> Result<Option<Members<'a>>, Stop> {
         self.space()?;
         let Some(&byte) = self.bytes.get(self.at) else {
             return Err(Stop::End(Ended::Between));
@@ -188,7 +202,7 @@ impl Reader<'_> {
         }
     }
 
-    fn close(&mut self, byte: u8) -> Result<Option<JsonObject>, Stop> {
+    fn close(&mut self, byte: u8) -> Result<Option<Members<'a>>, Stop> {
         if byte != self.closer() {
             return Err(Stop::Syntax);
         }
@@ -198,18 +212,18 @@ impl Reader<'_> {
         self.move_on(Expect::CommaOrEnd);
         if self.skipped.pop().is_some() {
             if self.skipped.is_empty() {
-                self.finish(Json::Null);
+                self.finish(Node::Null);
             }
             return Ok(None);
         }
         match self.frames.pop() {
-            Some(Frame::Object(object, _)) if self.frames.is_empty() => Ok(Some(object)),
-            Some(Frame::Object(object, _)) => {
-                self.finish(Json::Object(object));
+            Some(Frame::Object(members, _)) if self.frames.is_empty() => Ok(Some(members)),
+            Some(Frame::Object(members, _)) => {
+                self.finish(Node::Object(members));
                 Ok(None)
             }
             Some(Frame::Array(items)) => {
-                self.finish(Json::Array(items));
+                self.finish(Node::Array(items));
                 Ok(None)
             }
             None => Err(Stop::Syntax),
@@ -217,17 +231,13 @@ impl Reader<'_> {
     }
 
     /// Puts a complete value into the container around it.
-    fn finish(&mut self, value: Json) {
+    fn finish(&mut self, value: Node<'a>) {
         self.expect = Expect::CommaOrEnd;
         if !self.skipped.is_empty() {
             return;
         }
         match self.frames.last_mut() {
-            Some(Frame::Object(object, key)) => {
-                if let Some(key) = key.take() {
-                    object.insert(key, value);
-                }
-            }
+            Some(Frame::Object(members, key)) => members.extend(key.take().map(|key| (key, value))),
             Some(Frame::Array(items)) => items.push(value),
             None => {}
         }
@@ -255,7 +265,7 @@ impl Reader<'_> {
                 self.open(byte == b'{');
                 return Ok(());
             }
-            b'"' | b'\'' => Json::String(self.string(byte)?),
+            b'"' | b'\'' => Node::Text(self.string(byte)?),
             b'-' | b'0'..=b'9' => self.number()?,
             _ => self.word()?,
         };
@@ -274,25 +284,25 @@ impl Reader<'_> {
             self.skipped.push(if object { b'}' } else { b']' });
             self.defect.get_or_insert(Defect::TooDeep);
         } else if object {
-            self.frames.push(Frame::Object(JsonObject::new(), None));
+            self.frames.push(Frame::Object(Vec::new(), None));
         } else {
             self.frames.push(Frame::Array(Vec::new()));
         }
     }
 
-    fn word(&mut self) -> Result<Json, Stop> {
+    fn word(&mut self) -> Result<Node<'a>, Stop> {
         let rest = &self.bytes[self.at..];
         let length = rest.iter().take_while(|byte| is_word(**byte)).count();
         let (value, python) = match &rest[..length] {
-            b"true" => (Json::Bool(true), false),
-            b"false" => (Json::Bool(false), false),
-            b"null" => (Json::Null, false),
-            b"True" => (Json::Bool(true), true),
-            b"False" => (Json::Bool(false), true),
-            b"None" => (Json::Null, true),
+            b"true" => (Node::Bool(true), false),
+            b"false" => (Node::Bool(false), false),
+            b"null" => (Node::Null, false),
+            b"True" => (Node::Bool(true), true),
+            b"False" => (Node::Bool(false), true),
+            b"None" => (Node::Null, true),
             b"NaN" | b"Infinity" => {
                 self.defect.get_or_insert(Defect::NotFinite);
-                (Json::Null, false)
+                (Node::Null, false)
             }
             _ => return Err(self.syntax_or_end(length)),
         };
@@ -312,7 +322,7 @@ impl Reader<'_> {
         }
     }
 
-    fn number(&mut self) -> Result<Json, Stop> {
+    fn number(&mut self) -> Result<Node<'a>, Stop> {
         let rest = &self.bytes[self.at..];
         if rest.starts_with(b"-I") {
             self.at += 1;
@@ -321,13 +331,11 @@ impl Reader<'_> {
         let in_number = |byte: &&u8| is_word(**byte) || matches!(**byte, b'+' | b'-' | b'.');
         let length = rest.iter().take_while(in_number).count();
         let text = &self.text[self.at..self.at + length];
-        match text.parse::<serde_json::Number>() {
-            Ok(number) => {
-                self.at += length;
-                Ok(Json::Number(number))
-            }
-            Err(_) => Err(self.syntax_or_end(length)),
+        if !is_number(text) {
+            return Err(self.syntax_or_end(length));
         }
+        self.at += length;
+        Ok(Node::Number(text))
     }
 
     fn space(&mut self) -> Result<(), Stop> {

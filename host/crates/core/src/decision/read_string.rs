@@ -1,17 +1,19 @@
 //! Reads texts: JSON's, single-quoted ones, and ones with raw line breaks.
 
+use std::borrow::Cow;
+
 use super::read::{Ended, Reader, Stop};
 use super::repair::Repair;
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Reads the text that begins with the quote at the position.
-    pub(super) fn string(&mut self, quote: u8) -> Result<String, Stop> {
+    pub(super) fn string(&mut self, quote: u8) -> Result<Cow<'a, str>, Stop> {
         if quote == b'\'' {
             self.repairs.add(Repair::SingleQuotes);
         }
         let mut at = self.at + 1;
         let mut begin = at;
-        let mut text = String::new();
+        let mut unescaped: Option<String> = None;
         loop {
             let rest = &self.bytes[at..];
             let stop = |byte: &u8| *byte == quote || *byte == b'\\' || *byte < 0x20;
@@ -21,8 +23,9 @@ impl Reader<'_> {
             at += plain;
             match self.bytes[at] {
                 b'\\' => {
-                    text.push_str(&self.text[begin..at]);
                     let (character, length) = self.escape(at)?;
+                    let text = unescaped.get_or_insert_default();
+                    text.push_str(&self.text[begin..at]);
                     text.push(character);
                     at += length;
                     begin = at;
@@ -38,9 +41,12 @@ impl Reader<'_> {
                 }
             }
         }
-        text.push_str(&self.text[begin..at]);
         self.at = at + 1;
-        Ok(text)
+        let rest = &self.text[begin..at];
+        Ok(match unescaped {
+            None => Cow::Borrowed(rest),
+            Some(text) => Cow::Owned(text + rest),
+        })
     }
 
     /// The character of the escape at a backslash, and the length of the escape.

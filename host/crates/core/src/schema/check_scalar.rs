@@ -37,7 +37,15 @@ impl Checker {
             Json::String(text) if self.lenient() => text.as_str(),
             _ => return Err(wrong_type(&expected_integer(kind), value)),
         };
+        let outside = |digits: &str| {
+            let outside = kind.bounds().is_some_and(|bounds| !within(digits, bounds));
+            outside.then(|| {
+                let expected = expected_integer(kind);
+                out_of_range(format!("expected {expected}, got {}", head(digits)))
+            })
+        };
         let digits = match whole(text) {
+            Whole::Plain if value.is_number() => return outside(text).map_or(Ok(()), Err),
             Whole::Plain => text.to_owned(),
             Whole::NegativeZero => "0".to_owned(),
             Whole::Written(digits) if self.lenient() => digits,
@@ -48,15 +56,8 @@ impl Checker {
             }
             _ => return Err(wrong_type(&expected_integer(kind), value)),
         };
-        if kind.bounds().is_some_and(|bounds| !within(&digits, bounds)) {
-            let expected = expected_integer(kind);
-            return Err(out_of_range(format!(
-                "expected {expected}, got {}",
-                head(&digits)
-            )));
-        }
-        if value.is_number() && digits == text {
-            return Ok(());
+        if let Some(error) = outside(&digits) {
+            return Err(error);
         }
         if text != "-0" || value.is_string() {
             let given = head(&value.to_string());

@@ -26,6 +26,7 @@ pub use limits::{
     BYTES_MAX, COERCIONS_LISTED_MAX, ITEMS_MAX, JSON_DEPTH_MAX, NUMBER_DIGITS_MAX, STRING_BYTES_MAX,
 };
 pub use name::{names_equal, shown_name};
+pub(crate) use number::is_number;
 pub(crate) use words::{kind_of, listed, quoted};
 
 use crate::Json;

@@ -2,7 +2,7 @@
 
 use super::limits::NUMBER_DIGITS_MAX;
 
-/// The parts of a JSON number, `None` when the text is not one or has too many digits.
+/// The parts of a JSON number.
 struct Parts<'a> {
     negative: bool,
     whole: &'a str,
@@ -17,9 +17,6 @@ fn digits(text: &str) -> bool {
 
 impl<'a> Parts<'a> {
     fn read(text: &'a str) -> Option<Self> {
-        if text.len() > NUMBER_DIGITS_MAX {
-            return None;
-        }
         let (negative, rest) = text
             .strip_prefix('-')
             .map_or((false, text), |rest| (true, rest));
@@ -123,7 +120,7 @@ pub(super) fn within(digits: &str, (low, high): (i128, i128)) -> bool {
 }
 
 /// Whether the text is one JSON number.
-pub(super) fn is_number(text: &str) -> bool {
+pub(crate) fn is_number(text: &str) -> bool {
     Parts::read(text).is_some()
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the decision engine as a whole.
 
 mod law;
+mod options;
 mod properties;
 mod replies;
 mod text;
