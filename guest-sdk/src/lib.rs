@@ -85,6 +85,9 @@
 //! Types are recognised by their names, so structs, enums and aliases in signatures are written in
 //! the module. The crate may deny `unsafe_code`, but not forbid it: generated code exports symbols.
 //!
+//! Natively there is no host: what reaches for one (menus, decisions, calls, runtimes) panics there, so
+//! keep what is worth a test in functions that do not.
+//!
 //! # What the signature cannot say
 //!
 //! Doc comments on functions, parameters, types, fields and cases become descriptions; the first

@@ -13,6 +13,9 @@ pub mod echo {
     /// An alias, which leaves no trace in WIT.
     type Pair<A, B = A> = (A, B);
 
+    /// Types within types.
+    type Nested = BTreeMap<String, Vec<Result<Option<(Corner, Json)>, Refusal>>>;
+
     /// Two colours and what is between.
     ///
     /// A second paragraph, which is not part of the summary.
@@ -220,9 +223,7 @@ pub mod echo {
     }
 
     /// Gives types within types back.
-    pub fn echo_nested(
-        value: BTreeMap<String, Vec<Result<Option<(Corner, Json)>, Refusal>>>,
-    ) -> BTreeMap<String, Vec<Result<Option<(Corner, Json)>, Refusal>>> {
+    pub fn echo_nested(value: Nested) -> Nested {
         value
     }
 
@@ -260,6 +261,7 @@ pub mod echo {
     /// Fills what is left out.
     ///
     /// Every parameter has a default, as JSON gives it.
+    #[allow(clippy::too_many_arguments, reason = "one for each type")]
     pub fn defaults(
         #[param(default = true)] flag: bool,
         #[param(default = 'x')] letter: char,
