@@ -25,7 +25,10 @@ const CORE: Arrows = Arrows {
         ("function", &["schema"]),
         ("catalog", &["function", "schema"]),
         ("session", &["id", "content", "failure", "function"]),
-        ("context", &["session", "function", "content", "id"]),
+        (
+            "context",
+            &["session", "function", "content", "failure", "id", "schema"],
+        ),
         ("decision", &["catalog", "function", "schema"]),
         ("llm", &["content", "failure", "id", "session"]),
         (

@@ -1,8 +1,10 @@
 //! How nodes look to a model. Every text here is written for a model and changes what it does.
 //!
 //! A person's words are a user text, a reply of a model is an assistant text, a call is a user
-//! text that holds the name, the arguments and the result or the failure. Nodes in a row of the
-//! same role share one message, each as a block of its own.
+//! text that holds the name, the arguments and the result or the failure. What a turn was asked is
+//! not repeated: the words of a person have a node of their own, and those of a function are its
+//! business. A caller that still runs is a call without a result. Nodes in a row of the same role
+//! share one message, each as a block of its own, so roles alternate.
 
 use std::borrow::Cow;
 

@@ -113,6 +113,9 @@ impl Reader<'_> {
         while found.len() < wanted {
             let nodes = self.read(query).await?;
             let Some(oldest) = nodes.first() else { break };
+            let is_all = query
+                .last
+                .is_none_or(|portion| (nodes.len() as u64) < portion);
             query.before = Some(oldest.seq);
             query.last = query.last.map(|portion| portion.saturating_mul(2));
 
@@ -124,6 +127,9 @@ impl Reader<'_> {
                 if render::is_shown(&node) && self.is_of(&mut family, &node).await? {
                     found.push(node);
                 }
+            }
+            if is_all {
+                break;
             }
         }
         found.reverse();

@@ -1,5 +1,6 @@
 //! What frames read, as whole messages.
 
+mod cost;
 mod expose;
 mod property;
 mod range;
