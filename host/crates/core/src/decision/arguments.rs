@@ -102,7 +102,7 @@ fn from_context(
         let same = entries.find(|(key, _)| names_equal(key, &field.name));
         same.map(|(_, value)| value)
     });
-    let absent = Member::of_parameter(parameter).null_is_absence();
+    let absent = member(parameter).null_is_absence();
     let Some(value) = value.filter(|value| !(absent && value.is_null())) else {
         return Ok(None);
     };
@@ -124,7 +124,14 @@ fn from_context(
 /// The parameters that a model may fill in.
 pub(super) fn members(function: &Function) -> Vec<Member<'_>> {
     let visible = function.visible_parameters();
-    visible.map(Member::of_parameter).collect()
+    visible.map(member).collect()
+}
+
+fn member(parameter: &Parameter) -> Member<'_> {
+    Member {
+        field: &parameter.field,
+        optional: !parameter.is_required(),
+    }
 }
 
 /// Takes out what is named like a hidden or injected parameter.

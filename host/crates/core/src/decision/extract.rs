@@ -49,6 +49,15 @@ pub(super) struct Found<'a> {
 }
 
 impl Found<'_> {
+    /// The name of the option, where a name stands.
+    pub(super) fn name(&self) -> Option<&str> {
+        let mut members = self.members.iter().rev();
+        match members.find(|(key, _)| key == self.key) {
+            Some((_, Node::Text(name))) => Some(name),
+            _ => None,
+        }
+    }
+
     pub(super) fn into_candidate(self) -> Candidate {
         let mut rest = into_object(self.members);
         Candidate {

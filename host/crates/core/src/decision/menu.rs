@@ -3,12 +3,16 @@
 use std::collections::HashSet;
 
 use super::option::{MenuOption, Payload};
+use super::render::render_option;
 use crate::failure::{Failure, FailureCode};
 use crate::function::Offer;
 use crate::schema::{RecordType, names_equal, quoted};
 
 /// How many options one menu may have. Far more than a model can weigh, few enough to render.
 pub const MENU_OPTIONS_MAX: usize = 512;
+/// How long the text of a menu may be, in bytes. A long text repeated by many options is refused
+/// here rather than by a model that cannot take it.
+pub const MENU_TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// How many bytes the name of an option or a field may have.
 pub const OPTION_NAME_BYTES_MAX: usize = 256;
 
@@ -27,6 +31,12 @@ pub enum MenuError {
         /// How many there are.
         count: usize,
     },
+    /// There is too much to read.
+    #[error(
+        "the text of the menu is longer than the limit of {MENU_TEXT_BYTES_MAX} bytes; \
+         shorten or split it"
+    )]
+    TooLong,
     /// Two options have one name; `-` and `_` are equal.
     #[error("the option `{name}` is in the menu twice; rename one")]
     Duplicate {
@@ -83,10 +93,11 @@ impl MenuError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Menu {
     options: Vec<MenuOption>,
+    text: String,
 }
 
 impl Menu {
-    /// Checks options and makes a menu of them.
+    /// Checks options, renders them, and makes a menu of them.
     ///
     /// # Errors
     /// When there are none or too many, or a name or a field cannot be told apart or shown.
@@ -99,6 +110,7 @@ impl Menu {
             return Err(MenuError::TooManyOptions { count });
         }
         let mut names = HashSet::new();
+        let mut text = String::new();
         for option in &options {
             check_name(&option.name)?;
             if !names.insert(option.name.replace('-', "_")) {
@@ -106,8 +118,21 @@ impl Menu {
                 return Err(MenuError::Duplicate { name });
             }
             check_payload(option)?;
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&render_option(option));
+            if text.len() > MENU_TEXT_BYTES_MAX {
+                return Err(MenuError::TooLong);
+            }
         }
-        Ok(Self { options })
+        Ok(Self { options, text })
+    }
+
+    /// The menu as a model reads it.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The options in menu order; never empty.

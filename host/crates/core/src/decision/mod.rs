@@ -28,7 +28,7 @@ mod tests;
 pub use arguments::{check_arguments, fill_hidden};
 pub use error::DecisionError;
 pub use extract::{CANDIDATES_MAX, Candidate, REPLY_BYTES_MAX, extract};
-pub use menu::{MENU_OPTIONS_MAX, Menu, MenuError, OPTION_NAME_BYTES_MAX};
+pub use menu::{MENU_OPTIONS_MAX, MENU_TEXT_BYTES_MAX, Menu, MenuError, OPTION_NAME_BYTES_MAX};
 pub use option::{MenuOption, OptionKind, OptionSpec, Payload};
 pub use option_file::{FileOption, parse_option_file};
 pub use pick::{Pick, PickError, PickErrorKind, check_pick, parse_reply, resolve_value};

@@ -3,7 +3,7 @@
 //! The last pick of a reply that is valid wins. Names are never guessed.
 
 use super::arguments;
-use super::extract::{ARGUMENT_KEYS, Candidate, Found, find};
+use super::extract::{ARGUMENT_KEYS, Candidate, find};
 use super::menu::{DECISION_FIELD, Menu};
 use super::option::{MenuOption, Payload};
 use super::repair::Defect;
@@ -106,15 +106,21 @@ impl Pick {
 /// Of the last pick that names an option, else of the last one, else that there is none.
 pub fn parse_reply(menu: &Menu, reply: &str, mode: CheckMode) -> Result<Pick, PickError> {
     let mut error: Option<PickError> = None;
-    for candidate in find(reply)?.into_iter().rev().map(Found::into_candidate) {
-        match check_pick(menu, candidate, mode) {
+    let mut of_option = false;
+    for found in find(reply)?.into_iter().rev() {
+        let known = found.name().is_some_and(|name| menu.find(name).is_some());
+        // The error of the last pick is kept; that of one that names an option says more.
+        let says_more = error.is_none() || (known && !of_option);
+        if !known && !says_more {
+            continue;
+        }
+        match check_pick(menu, found.into_candidate(), mode) {
             Ok(pick) => return Ok(pick),
-            Err(this) => match &error {
-                None => error = Some(this),
-                Some(kept) if kept.kind != PickErrorKind::UnknownCall => {}
-                Some(_) if this.kind == PickErrorKind::UnknownCall => {}
-                Some(_) => error = Some(this),
-            },
+            Err(this) if says_more => {
+                error = Some(this);
+                of_option = known;
+            }
+            Err(_) => {}
         }
     }
     // A reply without candidates is an error of `extract`, so there is always one here.

@@ -2,7 +2,6 @@
 
 use super::menu::Menu;
 use super::pick::PickError;
-use super::render::render_menu;
 
 /// How many characters of the previous reply a re-ask repeats from its beginning.
 const HEAD_CHARS: usize = 500;
@@ -28,7 +27,7 @@ pub fn render_retry(menu: &Menu, reply: &str, error: &PickError) -> String {
          nothing else.",
         head_and_tail(reply),
         error.message,
-        render_menu(menu),
+        menu.text(),
     )
 }
 

@@ -21,14 +21,14 @@ const DETAIL_LINES_MAX: usize = 200;
 /// How deep nested fields are told.
 const DETAIL_LEVELS_MAX: usize = 8;
 
-/// Renders the menu; each option ends with an empty line between it and the next.
+/// The menu as a model reads it; an empty line stands between two options.
 #[must_use]
 pub fn render_menu(menu: &Menu) -> String {
-    let options = menu.options().iter().map(render_option);
-    options.collect::<Vec<_>>().join("\n")
+    menu.text().to_owned()
 }
 
-fn render_option(option: &MenuOption) -> String {
+/// Renders one option; the text ends with a line break.
+pub(super) fn render_option(option: &MenuOption) -> String {
     let members = option.members();
     let parameters = members.iter().map(|member| {
         let field = member.field;

@@ -6,7 +6,6 @@
 
 use super::checker::Checker;
 use super::{Field, Type};
-use crate::function::Parameter;
 use crate::{Json, JsonObject};
 
 /// How tolerant a check is.
@@ -105,14 +104,6 @@ impl<'a> Member<'a> {
         Self {
             field,
             optional: matches!(field.ty, Type::Option(_)),
-        }
-    }
-
-    /// A parameter, which may have a default.
-    pub(crate) fn of_parameter(parameter: &'a Parameter) -> Self {
-        Self {
-            field: &parameter.field,
-            optional: !parameter.is_required(),
         }
     }
 

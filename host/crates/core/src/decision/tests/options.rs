@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::super::{
-    MENU_OPTIONS_MAX, Menu, MenuOption, Payload, SCHEMA_FIELDS_MAX, SCHEMA_LEVELS_MAX,
-    parse_option_file, parse_schema, pick_from_weights,
+    MENU_OPTIONS_MAX, MENU_TEXT_BYTES_MAX, Menu, MenuOption, Payload, SCHEMA_FIELDS_MAX,
+    SCHEMA_LEVELS_MAX, parse_option_file, parse_schema, pick_from_weights,
 };
 use super::menu;
 use crate::Json;
@@ -38,6 +38,21 @@ fn a_menu_is_refused_with_what_to_change() {
     ] {
         assert_eq!(Menu::new(options).unwrap_err().to_string(), expected);
     }
+    let wordy = |n: usize| MenuOption {
+        description: "word ".repeat(1_000),
+        ..value(&n.to_string())
+    };
+    let wordy = (0..MENU_OPTIONS_MAX).map(wordy).collect();
+    assert!(Menu::new(wordy).is_ok_and(|menu| menu.text().len() < MENU_TEXT_BYTES_MAX));
+    let fields: serde_json::Map<String, Json> = (0..900)
+        .map(|n| (format!("{n}{}", "x".repeat(200)), json!({})))
+        .collect();
+    let wide = |n: usize| json!({"kind": "text", "name": n.to_string(), "schema": fields});
+    let wide = json!({"form": "list", "items": (0..10).map(wide).collect::<Vec<_>>()});
+    assert_eq!(
+        menu(&wide).unwrap_err(),
+        "the text of the menu is longer than the limit of 1048576 bytes; shorten or split it"
+    );
     let failure = Menu::new(vec![]).unwrap_err().to_failure();
     assert_eq!(failure.code.as_str(), "invalid-argument");
 }
