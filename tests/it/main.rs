@@ -1,3 +1,7 @@
 //! The one test binary: a module per subject, so that wasmtime is linked once.
 
+mod decision;
+mod printed;
+mod sandbox;
 mod tidy;
+mod values;

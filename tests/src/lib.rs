@@ -4,5 +4,6 @@
 
 pub mod cli;
 pub mod guests;
+pub mod host;
 pub mod metadata;
 pub mod snapshot;

@@ -1,0 +1,148 @@
+//! Guests that call, make handles and ask without end, or without being allowed to.
+
+use openprogram_core::failure::FailureCode;
+use openprogram_tests::host::{TestHost, named};
+use serde_json::json;
+
+use super::Hostile;
+
+#[tokio::test]
+async fn caller_of_itself_ends_at_a_limit_and_the_graph_shows_the_chain() {
+    let host = TestHost::new().guest("caller").guest("healthy");
+    let host = host.run_limits(|limits| limits.recursion = 4).start().await;
+    let outcome = host.run("down", json!({})).await;
+    let failure = outcome.result.clone().unwrap_err();
+    assert_eq!(named(&failure), "limit-reached recursion", "{failure}");
+    insta::assert_snapshot!(host.graph(&outcome).await, @"");
+}
+
+#[tokio::test]
+async fn caller_of_itself_ends_at_the_call_depth_when_nothing_else_stops_it() {
+    for (function, slots) in [("down", 32), ("ping", 32), ("down", 5)] {
+        let host = TestHost::new().guest("caller").guest("healthy");
+        let host = host.run_limits(|limits| {
+            limits.recursion = 1_000;
+            limits.call_depth = slots;
+        });
+        let host = host.start().await;
+        let outcome = host.run(function, json!({})).await;
+        let failure = outcome.result.clone().unwrap_err();
+        assert_eq!(
+            named(&failure),
+            "limit-reached call_depth",
+            "{function} {failure}"
+        );
+        let nodes = host.nodes(&outcome.session.unwrap()).await;
+        assert!(
+            nodes.iter().all(|node| node.end.is_some()),
+            "{function}: a node is open"
+        );
+        let next = host.call("double", json!({"number": 1})).await;
+        assert_eq!(next, Ok(json!(2)));
+    }
+}
+
+#[tokio::test]
+async fn caller_of_many_functions_ends_at_the_fan_out() {
+    let host = TestHost::new().guest("caller");
+    let host = host.run_limits(|limits| limits.fan_out = 10).start().await;
+    let went_well = host.call("wide", json!({"times": 50})).await;
+    assert_eq!(went_well, Ok(json!(10)));
+}
+
+#[tokio::test]
+async fn caller_of_another_component_is_denied_without_a_grant() {
+    let call = json!({"name": "healthy.double", "arguments": {"number": 3}});
+    let host = TestHost::new()
+        .guest("caller")
+        .guest("healthy")
+        .start()
+        .await;
+    let outcome = host.run("caller.call", call.clone()).await;
+    let failure = outcome.result.clone().unwrap_err();
+    assert_eq!(failure.code, FailureCode::Denied, "{failure}");
+    insta::assert_json_snapshot!(failure.to_json(), @"");
+    insta::assert_snapshot!(host.graph(&outcome).await, @"");
+
+    let host = TestHost::new().guest("caller").guest("healthy");
+    let host = host.grant("caller", "healthy.double").start().await;
+    assert_eq!(host.call("caller.call", call).await, Ok(json!(6)));
+}
+
+#[tokio::test]
+async fn caller_hears_why_a_call_is_not_made() {
+    let host = TestHost::new()
+        .guest("caller")
+        .guest("healthy")
+        .guest("traps");
+    let host = host.grant("caller", "healthy.double");
+    let host = host.grant("caller", "traps.unreachable").start().await;
+    let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
+    for (name, arguments, expected) in [
+        ("double", json!({"number": 1}), "ok"),
+        ("hostile:healthy/guest.double", json!({"number": 1}), "ok"),
+        ("duoble", json!({}), "not-found"),
+        ("", json!({}), "not-found"),
+        (&"x".repeat(10_000), json!({}), "not-found"),
+        ("double", json!({}), "invalid-argument"),
+        ("double", json!({"number": -1}), "invalid-argument"),
+        ("double", json!(3), "invalid-argument"),
+        ("double", json!({ "number": deep }), "invalid-argument"),
+        ("traps.division", json!({}), "denied"),
+        ("traps.unreachable", json!({}), "trapped"),
+    ] {
+        let probe = json!({"name": name, "arguments": arguments});
+        let heard = host.call("probe", probe).await;
+        assert_eq!(heard, Ok(json!(expected)), "{name} {arguments}");
+    }
+}
+
+#[tokio::test]
+async fn handle_flood_ends_at_the_limit_of_handles() {
+    let hostile = Hostile::new("handle-flood", |limits| limits.handles = 100).await;
+    hostile
+        .check("menus", json!({}), "limit-reached handles")
+        .await;
+    let in_turn = hostile.host.call("in-turn", json!({"times": 1_000})).await;
+    assert_eq!(
+        in_turn,
+        Ok(json!(1_000)),
+        "handles that are dropped do not count"
+    );
+}
+
+#[tokio::test]
+async fn handle_flood_of_options_and_prompts_is_refused_before_a_model_is_asked() {
+    let host = TestHost::new().guest("handle-flood");
+    let host = host.script(["no request reaches this model"]);
+    let host = host.limits(|limits| {
+        limits.menu_options = 16;
+        limits.text_bytes = 1 << 16;
+    });
+    let host = host.start().await;
+    for (function, arguments) in [
+        ("options", json!({"count": 17})),
+        ("options", json!({"count": 100_000})),
+        ("handle-flood.prompt", json!({"bytes": (1 << 16) + 1})),
+        ("handle-flood.prompt", json!({"bytes": 8 << 20})),
+    ] {
+        let outcome = host.run(function, arguments.clone()).await;
+        let failure = outcome.result.unwrap_err();
+        let refused = [FailureCode::LimitReached, FailureCode::InvalidArgument];
+        assert!(
+            refused.contains(&failure.code),
+            "{function} {arguments}: {failure:?}"
+        );
+        let nodes = host.nodes(&outcome.session.unwrap()).await;
+        assert_eq!(nodes.len(), 1, "{function} {arguments}: a model was asked");
+    }
+}
+
+#[tokio::test]
+async fn forbidden_import_is_refused_with_every_name() {
+    let bytes = openprogram_tests::guests::bytes("forbidden-import");
+    let error = openprogram_tests::host::load("forbidden-import", bytes)
+        .await
+        .unwrap_err();
+    insta::assert_snapshot!(error, @"");
+}
