@@ -122,6 +122,32 @@ impl Parameter {
     }
 }
 
+/// The object schema of the visible parameters, as models read it.
+///
+/// A parameter without description is described by its placeholder.
+/// Defaults are not shown; [`parameters_to_form_schema`] shows them.
+#[must_use]
+pub fn parameters_to_json_schema<'a>(parameters: impl Iterator<Item = &'a Parameter>) -> Json {
+    let visible = parameters.filter(|parameter| parameter.is_visible());
+    schema::properties_to_json_schema(visible.map(|parameter| property(parameter, false)))
+}
+
+/// The object schema of the visible parameters with their defaults, for people and their forms.
+#[must_use]
+pub fn parameters_to_form_schema<'a>(parameters: impl Iterator<Item = &'a Parameter>) -> Json {
+    let visible = parameters.filter(|parameter| parameter.is_visible());
+    schema::properties_to_json_schema(visible.map(|parameter| property(parameter, true)))
+}
+
+fn property(parameter: &Parameter, with_default: bool) -> schema::Property<'_> {
+    schema::Property {
+        field: &parameter.field,
+        required: parameter.is_required(),
+        example: parameter.placeholder.as_deref(),
+        default: parameter.default.as_ref().filter(|_| with_default),
+    }
+}
+
 /// What callers see of a function in their own context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Expose {
@@ -237,4 +263,56 @@ pub fn first_paragraph(text: &str) -> String {
         .take_while(|line| !line.is_empty())
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::IntegerKind;
+
+    #[test]
+    fn parameters_are_an_object_without_hidden_and_injected_ones() {
+        let mut first = Parameter::new("zeta", Type::Integer(IntegerKind::U8));
+        first.field.description = Some("How many.".to_owned());
+        first.field.options = vec![json!(1), json!(2)];
+        let mut second = Parameter::new("alpha", Type::String);
+        second.default = Some(json!("x"));
+        second.placeholder = Some("Paste".to_owned());
+        let third = Parameter::new("maybe", Type::Option(Box::new(Type::Bool)));
+        let mut hidden = Parameter::new("user", Type::String);
+        hidden.source = ParameterSource::Context;
+        let mut runtime = Parameter::new("runtime", Type::Json);
+        runtime.source = ParameterSource::Runtime(RuntimeRole::Main);
+        let parameters = [first, second, third, hidden, runtime];
+        let expected = |alpha: Json| {
+            json!({
+                "type": "object",
+                "properties": {
+                    "zeta": {
+                        "type": "integer", "minimum": 0, "maximum": 255,
+                        "description": "How many.", "enum": [1, 2],
+                    },
+                    "alpha": alpha,
+                    "maybe": {"type": "boolean"},
+                },
+                "required": ["zeta"],
+                "additionalProperties": false,
+            })
+            .to_string()
+        };
+        assert_eq!(
+            parameters_to_json_schema(parameters.iter()).to_string(),
+            expected(json!({"type": "string", "description": "e.g. Paste"}))
+        );
+        assert_eq!(
+            parameters_to_form_schema(parameters.iter()).to_string(),
+            expected(json!({"type": "string", "description": "e.g. Paste", "default": "x"}))
+        );
+        assert_eq!(
+            parameters_to_json_schema([].into_iter()),
+            json!({"type": "object", "properties": {}, "additionalProperties": false})
+        );
+    }
 }

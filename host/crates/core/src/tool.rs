@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use crate::Json;
-use crate::function::{Function, FunctionName, FunctionRef};
-use crate::schema::{names_equal, parameters_to_json_schema, shown_name};
+use crate::function::{Function, FunctionName, FunctionRef, parameters_to_json_schema};
+use crate::schema::{names_equal, shown_name};
 
 /// The longest name that every provider takes.
 const NAME_CHARS_MAX: usize = 64;

@@ -9,12 +9,12 @@ use openprogram_core::decision::{
     pick_from_weights, render_menu, render_retry,
 };
 use openprogram_core::failure::Failure;
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::{RuntimeRole, parameters_to_json_schema};
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::{
     Choice, DecisionState, LlmError, LlmFailure, LlmReason, Provider, Weight,
 };
-use openprogram_core::schema::{CheckMode, Type, parameters_to_json_schema, type_to_json_schema};
+use openprogram_core::schema::{CheckMode, Type, type_to_json_schema};
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 

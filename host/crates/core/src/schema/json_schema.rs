@@ -5,7 +5,6 @@
 
 use super::check_shape::null_means_absent;
 use super::{Case, CasesType, Field, IntegerKind, RecordType, Type, VariantType};
-use crate::function::Parameter;
 use crate::{Json, JsonObject};
 
 /// The schema of one type.
@@ -17,51 +16,46 @@ pub fn type_to_json_schema(ty: &Type) -> Json {
     Json::Object(present(ty))
 }
 
-/// The object schema of the visible parameters, as models read it.
-///
-/// A parameter without description is described by its placeholder.
-/// Defaults are not shown; [`parameters_to_form_schema`] shows them.
-#[must_use]
-pub fn parameters_to_json_schema<'a>(parameters: impl Iterator<Item = &'a Parameter>) -> Json {
-    object_of_parameters(parameters, false)
+/// One property of an object schema.
+#[derive(Clone, Copy, Debug)]
+pub struct Property<'a> {
+    /// Name, type, description and allowed values.
+    pub field: &'a Field,
+    /// Whether it must be there.
+    pub required: bool,
+    /// An example, shown where there is no description.
+    pub example: Option<&'a str>,
+    /// The value when absent, where it is to be shown.
+    pub default: Option<&'a Json>,
 }
 
-/// The object schema of the visible parameters with their defaults, for people and their forms.
+/// The object schema of these properties, in their order.
 #[must_use]
-pub fn parameters_to_form_schema<'a>(parameters: impl Iterator<Item = &'a Parameter>) -> Json {
-    object_of_parameters(parameters, true)
+pub fn properties_to_json_schema<'a>(all: impl Iterator<Item = Property<'a>>) -> Json {
+    let mut properties = JsonObject::new();
+    let mut required = Vec::new();
+    for property in all {
+        let field = property.field;
+        let mut schema = field_schema(field);
+        let example = property.example.filter(|text| !text.is_empty());
+        if let Some(example) = example.filter(|_| !schema.contains_key("description")) {
+            schema.insert("description".to_owned(), format!("e.g. {example}").into());
+        }
+        if let Some(default) = property.default {
+            schema.insert("default".to_owned(), default.clone());
+        }
+        if property.required {
+            required.push(field.name.as_str());
+        }
+        properties.insert(field.name.clone(), Json::Object(schema));
+    }
+    Json::Object(object_schema(properties, required))
 }
 
 /// The object schema of the fields of a record; of the fields a model fills in, for example.
 #[must_use]
 pub fn record_to_json_schema(record: &RecordType) -> Json {
     Json::Object(record_schema(record))
-}
-
-fn object_of_parameters<'a>(
-    parameters: impl Iterator<Item = &'a Parameter>,
-    defaults: bool,
-) -> Json {
-    let mut properties = JsonObject::new();
-    let mut required = Vec::new();
-    for parameter in parameters.filter(|parameter| parameter.is_visible()) {
-        let mut schema = field_schema(&parameter.field);
-        let example = parameter
-            .placeholder
-            .as_ref()
-            .filter(|text| !text.is_empty());
-        if let Some(example) = example.filter(|_| !schema.contains_key("description")) {
-            schema.insert("description".to_owned(), format!("e.g. {example}").into());
-        }
-        if let Some(default) = parameter.default.as_ref().filter(|_| defaults) {
-            schema.insert("default".to_owned(), default.clone());
-        }
-        if parameter.is_required() {
-            required.push(parameter.field.name.as_str());
-        }
-        properties.insert(parameter.field.name.clone(), Json::Object(schema));
-    }
-    Json::Object(object_schema(properties, required))
 }
 
 /// A schema under construction: keywords in the order in which they are added.
@@ -301,7 +295,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::function::{ParameterSource, RuntimeRole};
 
     fn cases(cases: &[(&str, &str, Option<Type>)]) -> Arc<CasesType> {
         let case = |(name, description, payload): &(&str, &str, Option<Type>)| Case {
@@ -449,49 +442,5 @@ mod tests {
         ] {
             check(&ty, &expected);
         }
-    }
-
-    #[test]
-    fn parameters_are_an_object_without_hidden_and_injected_ones() {
-        let mut first = Parameter::new("zeta", Type::Integer(IntegerKind::U8));
-        first.field.description = Some("How many.".to_owned());
-        first.field.options = vec![json!(1), json!(2)];
-        let mut second = Parameter::new("alpha", Type::String);
-        second.default = Some(json!("x"));
-        second.placeholder = Some("Paste".to_owned());
-        let third = Parameter::new("maybe", Type::Option(boxed(Type::Bool)));
-        let mut hidden = Parameter::new("user", Type::String);
-        hidden.source = ParameterSource::Context;
-        let mut runtime = Parameter::new("runtime", Type::Json);
-        runtime.source = ParameterSource::Runtime(RuntimeRole::Main);
-        let parameters = [first, second, third, hidden, runtime];
-        let expected = |alpha: Json| {
-            json!({
-                "type": "object",
-                "properties": {
-                    "zeta": {
-                        "type": "integer", "minimum": 0, "maximum": 255,
-                        "description": "How many.", "enum": [1, 2],
-                    },
-                    "alpha": alpha,
-                    "maybe": {"type": "boolean"},
-                },
-                "required": ["zeta"],
-                "additionalProperties": false,
-            })
-            .to_string()
-        };
-        assert_eq!(
-            parameters_to_json_schema(parameters.iter()).to_string(),
-            expected(json!({"type": "string", "description": "e.g. Paste"}))
-        );
-        assert_eq!(
-            parameters_to_form_schema(parameters.iter()).to_string(),
-            expected(json!({"type": "string", "description": "e.g. Paste", "default": "x"}))
-        );
-        assert_eq!(
-            parameters_to_json_schema([].into_iter()),
-            json!({"type": "object", "properties": {}, "additionalProperties": false})
-        );
     }
 }

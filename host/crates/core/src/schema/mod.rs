@@ -19,8 +19,7 @@ use std::sync::Arc;
 pub use check::{CheckError, CheckMode, Checked, Coercion, Mismatch, check_object, check_value};
 pub(crate) use check::{Member, check_members};
 pub use json_schema::{
-    parameters_to_form_schema, parameters_to_json_schema, record_to_json_schema,
-    type_to_json_schema,
+    Property, properties_to_json_schema, record_to_json_schema, type_to_json_schema,
 };
 pub use limits::{
     BYTES_MAX, COERCIONS_LISTED_MAX, ITEMS_MAX, JSON_DEPTH_MAX, NUMBER_DIGITS_MAX, STRING_BYTES_MAX,
