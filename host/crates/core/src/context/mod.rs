@@ -7,11 +7,11 @@
 mod render;
 mod select;
 
-use crate::content::Message;
+use crate::content::{ContentBlock, Message};
 use crate::id::NodeId;
 use crate::session::{SessionStore, StoreError};
 
-pub use render::{ARGUMENTS_BYTES_MAX, DOC_BYTES_MAX, OUTPUT_BYTES_MAX, PATH_NAMES_MAX};
+pub use render::{ARGUMENTS_BYTES_MAX, DOC_BYTES_MAX, OUTPUT_BYTES_MAX, PATH_NAMES_MAX, cut};
 pub use select::FrameView;
 
 /// What a frame reads.
@@ -49,7 +49,13 @@ impl ContextRead {
     /// The last message is the user's and ends with `turn_text` as a block of its own.
     #[must_use]
     pub fn finish(self, turn_text: &str) -> Vec<Message> {
-        render::finish(self.messages, self.situation, turn_text)
+        self.finish_with([ContentBlock::Text(turn_text.to_owned())])
+    }
+
+    /// The same for a turn of several blocks: text and images.
+    #[must_use]
+    pub fn finish_with(self, turn: impl IntoIterator<Item = ContentBlock>) -> Vec<Message> {
+        render::finish(self.messages, self.situation, turn)
     }
 }
 

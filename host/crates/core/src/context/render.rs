@@ -95,25 +95,31 @@ pub(super) fn render_situation(chain: &[SeenNode]) -> Option<String> {
 pub(super) fn finish(
     mut messages: Vec<Message>,
     situation: Option<String>,
-    turn_text: &str,
+    turn: impl IntoIterator<Item = ContentBlock>,
 ) -> Vec<Message> {
     if let Some(situation) = situation {
         push(&mut messages, Role::User, situation);
     }
-    push(&mut messages, Role::User, turn_text.to_owned());
+    for block in turn {
+        push_block(&mut messages, Role::User, block);
+    }
     messages
 }
 
 /// Adds a block to the last message, or to a new one when another role speaks.
 fn push(messages: &mut Vec<Message>, role: Role, text: String) {
+    push_block(messages, role, ContentBlock::Text(text));
+}
+
+fn push_block(messages: &mut Vec<Message>, role: Role, block: ContentBlock) {
     if messages.is_empty() && role == Role::Assistant {
         messages.push(Message::user(OPENING));
     }
     match messages.last_mut() {
-        Some(last) if last.role == role => last.content.push(ContentBlock::Text(text)),
+        Some(last) if last.role == role => last.content.push(block),
         _ => messages.push(Message {
             role,
-            content: vec![ContentBlock::Text(text)],
+            content: vec![block],
         }),
     }
 }
@@ -220,7 +226,8 @@ fn short_name(node: &SeenNode) -> String {
 }
 
 /// The text, or its first 70 and last 30 percent around a line that says what is left out.
-fn cut(text: &str, bytes_max: usize) -> Cow<'_, str> {
+#[must_use]
+pub fn cut(text: &str, bytes_max: usize) -> Cow<'_, str> {
     if text.len() <= bytes_max {
         return Cow::Borrowed(text);
     }

@@ -165,7 +165,7 @@ pub enum RetryStep {
 }
 
 /// What observers are told before a sleep.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryInfo {
     /// The number of the try that failed, from 1.
     pub attempt: u32,

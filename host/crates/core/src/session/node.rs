@@ -79,7 +79,8 @@ pub struct NewNode {
     pub predecessor: Option<NodeId>,
     /// The nodes whose content it was given; always filled for model requests.
     pub reads: Vec<NodeId>,
-    /// Arguments of a call as an object, text of a user or model turn as a string.
+    /// Arguments of a call as an object, text of a user or model turn as a string; null for a
+    /// turn that only goes on with the results of its calls.
     pub input: Json,
     /// What callers see of it.
     pub expose: Expose,
@@ -110,7 +111,7 @@ pub struct NodeEnd {
     pub failure: Option<Failure>,
     /// Tokens used.
     pub usage: Option<Usage>,
-    /// The tries that failed before the last one.
+    /// The tries that failed, the last one of a failed request included.
     pub attempts: Vec<Attempt>,
     /// Facts learned while it ran, for example `method` and `pick` of a decision.
     pub facts: crate::JsonObject,
