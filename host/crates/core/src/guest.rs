@@ -261,7 +261,10 @@ pub trait HostServices: Send + Sync {
     /// The default refuses: not every service offers turns.
     async fn exec(&self, request: ExecRequest) -> Result<ExecReply, Failure> {
         let _ = request;
-        Err(Failure::new(FailureCode::NoProvider, "turns are not offered here"))
+        Err(Failure::new(
+            FailureCode::NoProvider,
+            "turns are not offered here",
+        ))
     }
 
     /// Makes one turn whose last reply is a decision, and resolves the pick.
@@ -269,6 +272,9 @@ pub trait HostServices: Send + Sync {
     /// The default refuses: not every service offers turns.
     async fn exec_closing(&self, request: ExecRequest, closing: Closing) -> Result<Json, Failure> {
         let _ = (request, closing);
-        Err(Failure::new(FailureCode::NoProvider, "turns are not offered here"))
+        Err(Failure::new(
+            FailureCode::NoProvider,
+            "turns are not offered here",
+        ))
     }
 }
