@@ -14,7 +14,8 @@ const COMPONENT: &str = "(options)";
 /// Reads `{"name", "doc", "params", "input"}`.
 ///
 /// `returns` and `raises`, the recorded outcome of a run, are allowed and have no effect, because
-/// nothing runs. `input` may speak of parameters that are not there, as in the original.
+/// nothing runs. What `input` says about parameters that are not there is ignored, so that one
+/// description may serve several versions of a function.
 pub(super) fn simulated_function(part: &Part<'_>) -> Result<Function, SchemaError> {
     part.only(&["name", "doc", "params", "input", "returns", "raises"])?;
     let no_input = JsonObject::new();
