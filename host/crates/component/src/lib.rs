@@ -1,1 +1,70 @@
 //! WebAssembly components: loading, reflection, sandboxed calls.
+//!
+//! The whole of it in use:
+//!
+//! ```no_run
+//! # async fn example(bytes: Vec<u8>) -> Result<(), Box<dyn std::error::Error>> {
+//! use openprogram_component::{
+//!     ComponentHost, Engine, EngineOptions, GuestDecider, Limits, LoadedComponent, MetadataMode,
+//! };
+//!
+//! // Cheap: the engine is built by the first compilation or call.
+//! let engine = Engine::new(EngineOptions {
+//!     cache_folder: Some("cache".into()),
+//!     ..EngineOptions::default()
+//! });
+//! let support = LoadedComponent::load(&engine, "support", bytes, MetadataMode::Run).await?;
+//! for function in support.functions() {
+//!     // Give these to `Catalog::add("support", …)`.
+//!     let _ = &function.name;
+//! }
+//! let mut host = ComponentHost::new(engine.clone(), Limits::default());
+//! host.add(support.clone());
+//! // `host` is the `FunctionHost` of a runtime. A component that exports `decider` is a model:
+//! if support.is_decider() {
+//!     let _model = GuestDecider::new("component:support", engine.clone(), support, Limits::default())?;
+//! }
+//! // After the first call: whether the pool of slots did not fit, for a person to see.
+//! let _ = engine.notice();
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What a guest can cause goes through the [`HostServices`](openprogram_core::guest::HostServices)
+//! of its call. Everything it uses up is bounded by [`Limits`].
+#![warn(missing_docs)]
+#![deny(unsafe_code)]
+
+mod assemble;
+mod bindings;
+mod bytes_call;
+mod cache;
+mod contract;
+mod convert;
+mod decider;
+mod decode;
+mod engine;
+mod facts;
+mod host;
+mod imports;
+mod instance;
+mod limits;
+mod linking;
+mod loader;
+mod log;
+mod prepare;
+mod sandbox;
+mod trap;
+
+pub use assemble::MetadataError;
+pub use cache::CacheError;
+pub use decider::GuestDecider;
+pub use engine::{CacheCounts, Engine, EngineError, EngineOptions};
+pub use host::ComponentHost;
+pub use limits::Limits;
+#[cfg(test)]
+mod tests;
+
+pub use loader::{
+    ComponentSource, LoadError, LoadedComponent, MetadataMode, MissingImport, digest_of,
+};

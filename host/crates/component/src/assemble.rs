@@ -1,0 +1,465 @@
+//! Facts of a component become functions of the catalog.
+//!
+//! What the component says about itself is checked here: every name it mentions must exist, every
+//! attribute must be known and of its type, every default must fit. A mistake refuses the
+//! component, because silence would change what a model is offered.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use openprogram_core::Json;
+use openprogram_core::function::{
+    Expose, Function, FunctionName, Offer, Parameter, ParameterSource, RenderRange, RuntimeRole,
+};
+use openprogram_core::schema::{
+    Case, CasesType, CheckMode, Field, IntegerKind, RecordType, Type, check_value, shown_name,
+};
+
+use crate::facts::{
+    Facts, FunctionFact, FunctionMetadata, Metadata, NamedFact, ParameterFact, ParameterKind,
+    ParameterMetadata, TypeFact, TypeMetadata,
+};
+
+/// The longest system prompt, as for `set-system`.
+const SYSTEM_BYTES_MAX: usize = 64 << 10;
+
+/// What is wrong with the metadata of a component.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MetadataError {
+    /// It could not be read.
+    #[error("the component could not tell its metadata: {0}")]
+    Unreadable(String),
+    /// It describes a function that is not exported.
+    #[error("the metadata describes `{interface}.{name}`, which the component does not export")]
+    UnknownFunction {
+        /// The interface it names.
+        interface: String,
+        /// The function it names.
+        name: String,
+    },
+    /// It describes one function twice.
+    #[error("the metadata describes `{function}` twice")]
+    DescribedTwice {
+        /// The function.
+        function: String,
+    },
+    /// It describes a parameter that is not there.
+    #[error("the metadata of `{function}` describes a parameter `{parameter}`, which it lacks")]
+    UnknownParameter {
+        /// The function.
+        function: String,
+        /// The parameter it names.
+        parameter: String,
+    },
+    /// An attribute has no known key.
+    #[error("the metadata of `{owner}` has an unknown attribute `{key}`")]
+    UnknownAttribute {
+        /// The function or `function(parameter)`.
+        owner: String,
+        /// The key.
+        key: String,
+    },
+    /// An attribute has a value that does not fit.
+    #[error("the attribute `{key}` of `{owner}`: {problem}")]
+    BadAttribute {
+        /// The function or `function(parameter)`.
+        owner: String,
+        /// The key.
+        key: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// Makes the functions of a component that is installed under a name.
+///
+/// # Errors
+/// When the metadata does not fit the signatures.
+pub(crate) fn functions(
+    facts: &Facts,
+    component: &str,
+    digest: &str,
+) -> Result<Vec<Function>, MetadataError> {
+    let empty = Metadata::default();
+    let metadata = facts.metadata.as_ref().unwrap_or(&empty);
+    check_names(metadata, &facts.signature.functions)?;
+    let functions = facts.signature.functions.iter().map(|fact| {
+        let described = metadata.functions.iter().find(|m| describes(m, fact));
+        let name = FunctionName {
+            component: component.to_owned(),
+            interface: fact.interface.clone(),
+            function: fact.name.clone(),
+        };
+        function(fact, described, &metadata.types, name, digest)
+    });
+    functions.collect()
+}
+
+/// The interface as its author named it: without package and version.
+fn short_name(interface: &str) -> &str {
+    let unversioned = interface.split('@').next().unwrap_or(interface);
+    unversioned.rsplit('/').next().unwrap_or(unversioned)
+}
+
+fn describes(metadata: &FunctionMetadata, fact: &FunctionFact) -> bool {
+    let interface = fact.interface.as_deref().map_or("", short_name);
+    metadata.interface == interface && metadata.name == fact.name
+}
+
+fn check_names(metadata: &Metadata, facts: &[FunctionFact]) -> Result<(), MetadataError> {
+    let mut seen = HashSet::new();
+    for described in &metadata.functions {
+        if !facts.iter().any(|fact| describes(described, fact)) {
+            return Err(MetadataError::UnknownFunction {
+                interface: cut(&described.interface),
+                name: cut(&described.name),
+            });
+        }
+        if !seen.insert((&described.interface, &described.name)) {
+            return Err(MetadataError::DescribedTwice {
+                function: cut(&described.name),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn function(
+    fact: &FunctionFact,
+    described: Option<&FunctionMetadata>,
+    types: &[TypeMetadata],
+    name: FunctionName,
+    digest: &str,
+) -> Result<Function, MetadataError> {
+    let mut parameters: Vec<_> = fact
+        .parameters
+        .iter()
+        .map(|p| parameter(p, types))
+        .collect();
+    let (returns, fails_with) = match &fact.result {
+        Some(TypeFact::Result(ok, err)) => (
+            ok.as_ref().map(|ty| type_of(ty, types)),
+            err.as_ref().map(|ty| type_of(ty, types)),
+        ),
+        other => (other.as_ref().map(|ty| type_of(ty, types)), None),
+    };
+    let mut function = Function {
+        name,
+        digest: digest.to_owned(),
+        description: fact.docs.clone(),
+        parameters: Vec::new(),
+        returns,
+        fails_with,
+        system: None,
+        expose: Expose::default(),
+        render_range: RenderRange::default(),
+        offer: match &fact.refused {
+            None => Offer::Offered,
+            Some(reason) => Offer::NotOfferable(reason.clone()),
+        },
+    };
+    if let Some(described) = described {
+        if !described.description.is_empty() {
+            function.description.clone_from(&described.description);
+        }
+        set_function_attributes(&mut function, &described.attributes)?;
+        // A function that is not offerable may lack parameters that could not be read.
+        if fact.refused.is_none() {
+            set_parameters(&mut parameters, &described.parameters, &fact.name)?;
+        }
+    }
+    function.parameters = parameters;
+    Ok(function)
+}
+
+fn set_function_attributes(
+    function: &mut Function,
+    attributes: &[(String, String)],
+) -> Result<(), MetadataError> {
+    let owner = function.name.function.clone();
+    for attribute in Attribute::read_all(&owner, attributes)? {
+        match attribute.key {
+            "system" => {
+                let text = attribute.string()?;
+                if text.len() > SYSTEM_BYTES_MAX {
+                    let problem = format!("it is longer than {SYSTEM_BYTES_MAX} bytes");
+                    return Err(attribute.bad(problem));
+                }
+                function.system = Some(text);
+            }
+            "expose" => {
+                let word = attribute.string()?;
+                let expose = Expose::parse(&word).ok_or_else(|| {
+                    attribute.bad("it must be `io`, `llm`, `full` or `hidden`".to_owned())
+                })?;
+                function.expose = expose;
+            }
+            "render_range" => function.render_range = render_range(&attribute)?,
+            _ => return Err(attribute.unknown()),
+        }
+    }
+    Ok(())
+}
+
+fn render_range(attribute: &Attribute<'_>) -> Result<RenderRange, MetadataError> {
+    let bad = || {
+        attribute.bad(
+            "it must be `{\"callers\": n or null, \"subcalls\": n}`, with -1 for all subcalls"
+                .to_owned(),
+        )
+    };
+    let mut range = RenderRange::default();
+    for (key, value) in attribute.value.as_object().ok_or_else(bad)? {
+        let count = match value.as_i64() {
+            Some(-1) if key == "subcalls" => None,
+            Some(count) => Some(u64::try_from(count).map_err(|_| bad())?),
+            None if value.is_null() => None,
+            None => return Err(bad()),
+        };
+        match key.as_str() {
+            "callers" => range.callers = count,
+            "subcalls" => range.subcalls = count,
+            _ => return Err(bad()),
+        }
+    }
+    Ok(range)
+}
+
+fn set_parameters(
+    parameters: &mut [Parameter],
+    described: &[ParameterMetadata],
+    function: &str,
+) -> Result<(), MetadataError> {
+    let mut seen = HashSet::new();
+    for metadata in described {
+        let shown = shown_name(&metadata.name);
+        let found = parameters.iter_mut().find(|p| p.field.name == shown);
+        let Some(parameter) = found.filter(|_| seen.insert(shown.clone())) else {
+            return Err(MetadataError::UnknownParameter {
+                function: function.to_owned(),
+                parameter: cut(&metadata.name),
+            });
+        };
+        let owner = format!("{function}({})", metadata.name);
+        let attributes = Attribute::read_all(&owner, &metadata.attributes)?;
+        for attribute in &attributes {
+            set_parameter_attribute(parameter, attribute)?;
+        }
+        check_values(parameter, &attributes)?;
+    }
+    Ok(())
+}
+
+fn set_parameter_attribute(
+    parameter: &mut Parameter,
+    attribute: &Attribute<'_>,
+) -> Result<(), MetadataError> {
+    let injected = matches!(parameter.source, ParameterSource::Runtime(_));
+    if injected && attribute.key != "description" {
+        return Err(attribute.bad("the host injects this parameter".to_owned()));
+    }
+    match attribute.key {
+        "description" => parameter.field.description = Some(attribute.string()?),
+        "hidden" => {
+            if attribute.boolean()? {
+                parameter.source = ParameterSource::Context;
+            }
+        }
+        "placeholder" => parameter.placeholder = Some(attribute.string()?),
+        "multiline" => parameter.multiline = Some(attribute.boolean()?),
+        "options_from" => parameter.options_from = Some(attribute.string()?),
+        // Both are checked when all attributes are known.
+        "options" | "default" => {}
+        _ => return Err(attribute.unknown()),
+    }
+    Ok(())
+}
+
+/// Sets the allowed values and the default, which must be of the parameter's type, the default
+/// also one of the allowed values.
+fn check_values(
+    parameter: &mut Parameter,
+    attributes: &[Attribute<'_>],
+) -> Result<(), MetadataError> {
+    let find = |key: &str| attributes.iter().find(|attribute| attribute.key == key);
+    if let Some(options) = find("options") {
+        let values = options.value.as_array();
+        let values = values.filter(|values| !values.is_empty()).ok_or_else(|| {
+            options.bad("it must be an array of allowed values, not empty".to_owned())
+        })?;
+        let checked = values.iter().map(|value| {
+            check_value(value, &parameter.field, CheckMode::Strict)
+                .map(|checked| checked.value)
+                .map_err(|error| options.bad(error.to_string()))
+        });
+        parameter.field.options = checked.collect::<Result<_, _>>()?;
+    }
+    if let Some(default) = find("default") {
+        let checked = check_value(&default.value, &parameter.field, CheckMode::Strict)
+            .map_err(|error| default.bad(error.to_string()))?;
+        parameter.default = Some(checked.value);
+    }
+    Ok(())
+}
+
+/// One attribute, its value read.
+struct Attribute<'a> {
+    owner: &'a str,
+    key: &'a str,
+    value: Json,
+}
+
+impl<'a> Attribute<'a> {
+    fn read_all(
+        owner: &'a str,
+        attributes: &'a [(String, String)],
+    ) -> Result<Vec<Self>, MetadataError> {
+        let mut seen = HashSet::new();
+        let read = attributes.iter().map(|(key, text)| {
+            let mut attribute = Self {
+                owner,
+                key,
+                value: Json::Null,
+            };
+            if !seen.insert(key) {
+                return Err(attribute.bad("it is given twice".to_owned()));
+            }
+            attribute.value = serde_json::from_str(text)
+                .map_err(|error| attribute.bad(format!("it is not JSON: {error}")))?;
+            Ok(attribute)
+        });
+        read.collect()
+    }
+
+    fn string(&self) -> Result<String, MetadataError> {
+        let text = self.value.as_str().map(ToOwned::to_owned);
+        text.ok_or_else(|| self.bad("it must be a string".to_owned()))
+    }
+
+    fn boolean(&self) -> Result<bool, MetadataError> {
+        let value = self.value.as_bool();
+        value.ok_or_else(|| self.bad("it must be true or false".to_owned()))
+    }
+
+    fn bad(&self, problem: String) -> MetadataError {
+        MetadataError::BadAttribute {
+            owner: self.owner.to_owned(),
+            key: cut(self.key),
+            problem,
+        }
+    }
+
+    fn unknown(&self) -> MetadataError {
+        MetadataError::UnknownAttribute {
+            owner: self.owner.to_owned(),
+            key: cut(self.key),
+        }
+    }
+}
+
+/// A name as an error shows it; it comes from the guest.
+fn cut(name: &str) -> String {
+    name.chars().take(128).collect()
+}
+
+fn parameter(fact: &ParameterFact, types: &[TypeMetadata]) -> Parameter {
+    let shown = shown_name(&fact.name);
+    match &fact.kind {
+        ParameterKind::Value(ty) => Parameter::new(shown, type_of(ty, types)),
+        ParameterKind::Runtime | ParameterKind::OptionalRuntime => {
+            // The decoder gives these kinds to reserved names only.
+            let role = RuntimeRole::of_parameter(&shown).unwrap_or(RuntimeRole::Main);
+            let mut parameter = Parameter::new(shown, Type::Json);
+            parameter.source = ParameterSource::Runtime(role);
+            parameter
+        }
+    }
+}
+
+fn type_of(fact: &TypeFact, types: &[TypeMetadata]) -> Type {
+    let boxed = |fact: &TypeFact| Box::new(type_of(fact, types));
+    match fact {
+        TypeFact::Bool => Type::Bool,
+        TypeFact::S8 => Type::Integer(IntegerKind::S8),
+        TypeFact::U8 => Type::Integer(IntegerKind::U8),
+        TypeFact::S16 => Type::Integer(IntegerKind::S16),
+        TypeFact::U16 => Type::Integer(IntegerKind::U16),
+        TypeFact::S32 => Type::Integer(IntegerKind::S32),
+        TypeFact::U32 => Type::Integer(IntegerKind::U32),
+        TypeFact::S64 => Type::Integer(IntegerKind::S64),
+        TypeFact::U64 => Type::Integer(IntegerKind::U64),
+        TypeFact::F32 => Type::Float32,
+        TypeFact::F64 => Type::Float64,
+        TypeFact::Char => Type::Char,
+        TypeFact::String => Type::String,
+        TypeFact::Bytes => Type::Bytes,
+        TypeFact::Json => Type::Json,
+        TypeFact::List(inner) => Type::List(boxed(inner)),
+        TypeFact::FixedList(inner, length) => Type::FixedList(boxed(inner), *length),
+        TypeFact::Map(key, value) => Type::Map(boxed(key), boxed(value)),
+        TypeFact::Option(inner) => Type::Option(boxed(inner)),
+        TypeFact::Tuple(items) => Type::Tuple(items.iter().map(|i| type_of(i, types)).collect()),
+        TypeFact::Result(ok, err) => {
+            Type::Result(ok.as_deref().map(boxed), err.as_deref().map(boxed))
+        }
+        TypeFact::Record(named) => Type::Record(Arc::new(record(named, types))),
+        TypeFact::Enum(named) => Type::Enum(Arc::new(cases(named, types))),
+        TypeFact::Flags(named) => Type::Flags(Arc::new(cases(named, types))),
+        TypeFact::Variant(named) => Type::Variant(Arc::new(cases(named, types))),
+    }
+}
+
+fn record(named: &NamedFact, types: &[TypeMetadata]) -> RecordType {
+    let said = said_of(named, types);
+    let fields = named.members.iter().map(|member| Field {
+        description: member_description(&member.name, &member.docs, said),
+        ..Field::new(
+            shown_name(&member.name),
+            member
+                .ty
+                .as_ref()
+                .map_or(Type::Json, |ty| type_of(ty, types)),
+        )
+    });
+    RecordType {
+        name: named.name.as_ref().map(|(_, name)| shown_name(name)),
+        description: type_description(named, said),
+        fields: fields.collect(),
+    }
+}
+
+fn cases(named: &NamedFact, types: &[TypeMetadata]) -> CasesType {
+    let said = said_of(named, types);
+    let cases = named.members.iter().map(|member| Case {
+        name: shown_name(&member.name),
+        description: member_description(&member.name, &member.docs, said),
+        payload: member.ty.as_ref().map(|ty| type_of(ty, types)),
+    });
+    CasesType {
+        name: named.name.as_ref().map(|(_, name)| shown_name(name)),
+        description: type_description(named, said),
+        cases: cases.collect(),
+    }
+}
+
+fn said_of<'a>(named: &NamedFact, types: &'a [TypeMetadata]) -> Option<&'a TypeMetadata> {
+    let (interface, name) = named.name.as_ref()?;
+    types
+        .iter()
+        .find(|ty| ty.interface == *interface && ty.name == *name)
+}
+
+fn type_description(named: &NamedFact, said: Option<&TypeMetadata>) -> Option<String> {
+    let said = said.map(|ty| ty.description.as_str());
+    first_text([said, Some(named.docs.as_str())])
+}
+
+fn member_description(name: &str, docs: &str, said: Option<&TypeMetadata>) -> Option<String> {
+    let said = said.and_then(|ty| ty.members.iter().find(|(member, _)| member == name));
+    first_text([said.map(|(_, text)| text.as_str()), Some(docs)])
+}
+
+fn first_text(texts: [Option<&str>; 2]) -> Option<String> {
+    let mut texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
+    texts.next().map(ToOwned::to_owned)
+}

@@ -1,0 +1,35 @@
+//! The generated bindings of the contract. Nothing else is generated, and nothing here is written.
+
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::all,
+    clippy::pedantic,
+    reason = "generated code"
+)]
+
+wasmtime::component::bindgen!({
+    path: "../../../wit",
+    inline: "
+        package openprogram:host;
+
+        world host {
+            import openprogram:agentic/types@0.1.0;
+            import openprogram:agentic/runtime@0.1.0;
+            import openprogram:agentic/decision@0.1.0;
+            import openprogram:agentic/functions@0.1.0;
+            import openprogram:agentic/decision-state@0.1.0;
+            export openprogram:agentic/metadata@0.1.0;
+            export openprogram:agentic/decider@0.1.0;
+        }
+    ",
+    world: "openprogram:host/host",
+    imports: { default: async | trappable },
+    exports: { default: async },
+    with: {
+        "openprogram:agentic/runtime.runtime": crate::imports::RuntimeHandle,
+        "openprogram:agentic/decision.menu": crate::imports::MenuHandle,
+        "openprogram:agentic/decision.picked": crate::imports::PickedHandle,
+        "openprogram:agentic/decision-state.state": crate::imports::StateHandle,
+    },
+});

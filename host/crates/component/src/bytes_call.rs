@@ -1,0 +1,158 @@
+//! Calls whose whole signature is bytes and text, by static type.
+//!
+//! A dynamic value takes 40 bytes per byte of a `list<u8>` and a branch for each; these calls copy.
+
+use openprogram_core::Json;
+use openprogram_core::guest::{CallError, FunctionCall};
+use wasmtime::Store;
+use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower};
+
+use crate::convert::{ConvertError, Output, decode_bytes, encode_bytes};
+use crate::facts::{FunctionFact, ParameterKind, TypeFact};
+use crate::host::{invalid_argument, output_error};
+use crate::instance::{CallState, Stop};
+use crate::prepare::{Prepared, PreparedFunction};
+
+/// A signature that is called by its static type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BytesCall {
+    /// `() -> list<u8>`
+    NothingToBytes,
+    /// `(list<u8>) -> list<u8>`
+    BytesToBytes,
+    /// `(list<u8>) -> string`
+    BytesToText,
+    /// `(string) -> list<u8>`
+    TextToBytes,
+    /// `(list<u8>) -> result<list<u8>, string>`
+    BytesToBytesOrText,
+}
+
+impl BytesCall {
+    /// The kind of a function's signature, if it is one of these.
+    pub(crate) fn of(fact: &FunctionFact) -> Option<Self> {
+        let parameters: Vec<_> = fact.parameters.iter().map(|p| &p.kind).collect();
+        let result = fact.result.as_ref()?;
+        let bytes = ParameterKind::Value(TypeFact::Bytes);
+        let text = ParameterKind::Value(TypeFact::String);
+        match (parameters.as_slice(), result) {
+            ([], TypeFact::Bytes) => Some(Self::NothingToBytes),
+            ([only], TypeFact::Bytes) if **only == bytes => Some(Self::BytesToBytes),
+            ([only], TypeFact::String) if **only == bytes => Some(Self::BytesToText),
+            ([only], TypeFact::Bytes) if **only == text => Some(Self::TextToBytes),
+            ([only], TypeFact::Result(Some(ok), Some(err)))
+                if **only == bytes && **ok == TypeFact::Bytes && **err == TypeFact::String =>
+            {
+                Some(Self::BytesToBytesOrText)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Makes the call.
+pub(crate) async fn call(
+    store: &mut Store<CallState>,
+    prepared: &Prepared,
+    function: &PreparedFunction,
+    kind: BytesCall,
+    call: &FunctionCall,
+) -> Result<Json, Stop> {
+    let mut output = Output::new(&store.data().limits);
+    let mut typed = Typed {
+        store,
+        prepared,
+        function,
+    };
+    let bytes = match kind {
+        BytesCall::NothingToBytes => typed.call::<_, (Vec<u8>,)>(()).await?.0,
+        BytesCall::BytesToBytes => {
+            let given = bytes_argument(call)?;
+            typed.call::<_, (Vec<u8>,)>((given,)).await?.0
+        }
+        BytesCall::TextToBytes => {
+            let given = text_argument(call)?;
+            typed.call::<_, (Vec<u8>,)>((given,)).await?.0
+        }
+        BytesCall::BytesToText => {
+            let given = bytes_argument(call)?;
+            let (text,) = typed.call::<_, (String,)>((given,)).await?;
+            return Ok(text_result(text, &mut output)?);
+        }
+        BytesCall::BytesToBytesOrText => {
+            let given = bytes_argument(call)?;
+            let (returned,) = typed
+                .call::<_, (Result<Vec<u8>, String>,)>((given,))
+                .await?;
+            match returned {
+                Ok(bytes) => bytes,
+                Err(text) => {
+                    let error = text_result(text, &mut output)?;
+                    return Err(CallError::Function(error).into());
+                }
+            }
+        }
+    };
+    output
+        .pay(bytes.len().div_ceil(3) * 4 + 2)
+        .map_err(output_error)?;
+    Ok(Json::String(encode_bytes(&bytes)))
+}
+
+struct Typed<'a> {
+    store: &'a mut Store<CallState>,
+    prepared: &'a Prepared,
+    function: &'a PreparedFunction,
+}
+
+impl Typed<'_> {
+    async fn call<P, R>(&mut self, parameters: P) -> Result<R, Stop>
+    where
+        P: ComponentNamedList + Lower + Send + Sync,
+        R: ComponentNamedList + Lift + Send + Sync + 'static,
+    {
+        let pre = &self.prepared.pre;
+        let instance: Instance = pre.instantiate_async(&mut *self.store).await?;
+        let index = &self.function.index;
+        let function = instance.get_typed_func::<P, R>(&mut *self.store, index)?;
+        Ok(function.call_async(&mut *self.store, parameters).await?)
+    }
+}
+
+fn only_argument(call: &FunctionCall) -> Option<(&str, &Json)> {
+    let name = &call.function.parameters.first()?.field.name;
+    Some((name, call.arguments.get(name)?))
+}
+
+fn missing() -> CallError {
+    invalid_argument(ConvertError {
+        path: String::new(),
+        message: "missing".to_owned(),
+    })
+}
+
+fn bytes_argument(call: &FunctionCall) -> Result<Vec<u8>, CallError> {
+    let (name, value) = only_argument(call).ok_or_else(missing)?;
+    decode_bytes(value).map_err(|message| {
+        invalid_argument(ConvertError {
+            path: name.to_owned(),
+            message,
+        })
+    })
+}
+
+fn text_argument(call: &FunctionCall) -> Result<String, CallError> {
+    let (name, value) = only_argument(call).ok_or_else(missing)?;
+    let text = value.as_str().map(ToOwned::to_owned);
+    text.ok_or_else(|| {
+        invalid_argument(ConvertError {
+            path: name.to_owned(),
+            message: "expected a string".to_owned(),
+        })
+    })
+}
+
+fn text_result(text: String, output: &mut Output) -> Result<Json, CallError> {
+    output.pay(text.len() + 2).map_err(output_error)?;
+    Ok(Json::String(text))
+}

@@ -1,0 +1,358 @@
+//! The engine that compiles and runs components: configuration, the pool of slots, the ticker.
+//!
+//! Nothing is built before the first compilation or call, so that lists cost nothing. When the
+//! system has no room for the pool, the engine falls back to memory on demand and says so.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use wasmtime::component::Linker;
+use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use crate::cache::{CacheError, CacheFolder};
+use crate::instance::CallState;
+use crate::limits::LimitReached;
+use crate::linking;
+
+/// The distance of two epochs. The time of a guest is looked at that often while it computes, so
+/// a limit on computing time is exceeded by no more than this.
+const TICK: Duration = Duration::from_millis(5);
+/// How long the ticker sleeps while nothing runs, before it looks whether the engine is gone.
+const IDLE: Duration = Duration::from_millis(500);
+/// Slots of their own for guests that call nothing (deciders, metadata), so that they can wait
+/// for one without ever waiting for themselves.
+const LEAF_SLOTS: u32 = 16;
+/// Address space of one memory where the pool does not fit.
+const SMALL_RESERVATION: u64 = 64 << 20;
+/// Native stack of a guest. Hosts see recursion beyond it as a trap.
+const GUEST_STACK_BYTES: usize = 512 << 10;
+/// Stack of the fiber on which guest and host functions run; the host has the difference.
+const FIBER_STACK_BYTES: usize = 2 << 20;
+/// Memories, tables and core instances per slot. Components of one language need 1, 1 and 4.
+const MEMORIES_PER_SLOT: u32 = 2;
+const TABLES_PER_SLOT: u32 = 4;
+const CORE_INSTANCES_PER_SLOT: u32 = 8;
+/// Host bytes that describe one instance; interpreters of other languages need up to 10 MiB.
+const INSTANCE_BYTES_MAX: usize = 10 << 20;
+
+/// How the engine is set up.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// Calls alive at once, those that wait in an import included. Top-level calls beyond it
+    /// wait, nested ones fail with the limit `instances`.
+    pub slots: u32,
+    /// The largest memory of a component; limits of single calls are cut to it.
+    pub memory_bytes_max: u64,
+    /// The folder of compiled images and learned facts. `None` keeps nothing.
+    pub cache_folder: Option<PathBuf>,
+    /// The largest component that is compiled, in bytes.
+    pub component_bytes_max: u64,
+    /// Components that are compiled at once.
+    pub compilations: u32,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self {
+            slots: 64,
+            memory_bytes_max: 256 << 20,
+            cache_folder: None,
+            // Interpreters of other languages ship 10 to 40 MiB.
+            component_bytes_max: 64 << 20,
+            compilations: 2,
+        }
+    }
+}
+
+/// Why there is no engine.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// Wasmtime refuses the configuration, on demand too.
+    #[error("the WebAssembly engine cannot start: {0}")]
+    Start(String),
+    /// The cache folder cannot be used.
+    #[error(transparent)]
+    Cache(#[from] Arc<CacheError>),
+}
+
+/// How often the cache helped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheCounts {
+    /// Images that were found and taken.
+    pub hits: u64,
+    /// Images that were compiled.
+    pub misses: u64,
+}
+
+/// Compiles and runs components. Clones share everything.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
+    options: EngineOptions,
+    built: OnceLock<Result<Built, EngineError>>,
+    cache: OnceLock<Result<Option<CacheFolder>, EngineError>>,
+    top: Semaphore,
+    leaf: Semaphore,
+    compile: Semaphore,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+/// What exists once something was compiled or called.
+pub(crate) struct Built {
+    pub(crate) wasmtime: wasmtime::Engine,
+    pub(crate) linker: Linker<CallState>,
+    ticker: Ticker,
+    notice: Option<String>,
+}
+
+/// Which slots a call takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// A call without a caller: it waits for a slot.
+    Top,
+    /// A call below another one: its caller holds a slot, so it may not wait.
+    Nested,
+    /// A guest that cannot call anything: it waits for one of the slots kept for these.
+    Leaf,
+}
+
+impl Engine {
+    /// An engine that is built when it is first needed.
+    #[must_use]
+    pub fn new(options: EngineOptions) -> Self {
+        let permits = |n: u32| Semaphore::new((n as usize).clamp(1, Semaphore::MAX_PERMITS));
+        Self(Arc::new(Inner {
+            top: permits(options.slots),
+            leaf: permits(LEAF_SLOTS),
+            compile: permits(options.compilations),
+            options,
+            built: OnceLock::new(),
+            cache: OnceLock::new(),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        }))
+    }
+
+    /// What a person should know about this engine, once it was built: that it runs without the
+    /// pool and why.
+    #[must_use]
+    pub fn notice(&self) -> Option<String> {
+        let built = self.0.built.get()?.as_ref().ok()?;
+        built.notice.clone()
+    }
+
+    /// How often the cache of compiled images helped.
+    #[must_use]
+    pub fn cache_counts(&self) -> CacheCounts {
+        CacheCounts {
+            hits: self.0.hits.load(Ordering::Relaxed),
+            misses: self.0.misses.load(Ordering::Relaxed),
+        }
+    }
+
+    /// How the engine is set up.
+    #[must_use]
+    pub fn options(&self) -> &EngineOptions {
+        &self.0.options
+    }
+
+    /// The engine itself; built by the first caller, which blocks for some milliseconds.
+    pub(crate) fn built(&self) -> Result<&Built, EngineError> {
+        let built = self.0.built.get_or_init(|| build(&self.0.options));
+        built.as_ref().map_err(Clone::clone)
+    }
+
+    /// The cache folder, opened and checked by the first caller.
+    pub(crate) fn cache(&self) -> Result<Option<&CacheFolder>, EngineError> {
+        let opened = self.0.cache.get_or_init(|| {
+            let folder = self.0.options.cache_folder.as_deref();
+            let opened = folder.map(CacheFolder::open).transpose();
+            opened.map_err(|error| EngineError::Cache(Arc::new(error)))
+        });
+        opened.as_ref().map(Option::as_ref).map_err(Clone::clone)
+    }
+
+    pub(crate) fn count_hit(&self) {
+        self.0.hits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_miss(&self) {
+        self.0.misses.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes the right to compile one component.
+    pub(crate) async fn compile_permit(&self) -> Option<SemaphorePermit<'_>> {
+        self.0.compile.acquire().await.ok()
+    }
+
+    /// Takes a slot for one call.
+    pub(crate) async fn slot(&self, lane: Lane) -> Result<SemaphorePermit<'_>, LimitReached> {
+        let full = || {
+            let slots = u64::from(self.0.options.slots);
+            let message = format!("all {slots} slots for running functions are taken");
+            LimitReached::new("instances", slots, message)
+        };
+        match lane {
+            Lane::Top => self.0.top.acquire().await.map_err(|_| full()),
+            Lane::Nested => self.0.top.try_acquire().map_err(|_| full()),
+            Lane::Leaf => self.0.leaf.acquire().await.map_err(|_| full()),
+        }
+    }
+}
+
+impl Built {
+    /// Keeps the ticker going while the guard lives.
+    pub(crate) fn running(&self) -> Running<'_> {
+        if self.ticker.state.running.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.ticker.thread.unpark();
+        }
+        Running(&self.ticker)
+    }
+}
+
+fn build(options: &EngineOptions) -> Result<Built, EngineError> {
+    let (wasmtime, notice) = match wasmtime::Engine::new(&pooled(options)) {
+        Ok(engine) => (engine, None),
+        Err(pool) => {
+            let notice = format!(
+                "no room for a pool of {} slots ({}); running with memory on demand, which is \
+                 slower",
+                options.slots,
+                first_line(&pool)
+            );
+            let engine = wasmtime::Engine::new(&on_demand())
+                .map_err(|error| EngineError::Start(first_line(&error)))?;
+            (engine, Some(notice))
+        }
+    };
+    let linker =
+        linking::linker(&wasmtime).map_err(|error| EngineError::Start(first_line(&error)))?;
+    let ticker = Ticker::start(&wasmtime).map_err(|error| EngineError::Start(error.to_string()))?;
+    Ok(Built {
+        wasmtime,
+        linker,
+        ticker,
+        notice,
+    })
+}
+
+fn first_line(error: &wasmtime::Error) -> String {
+    format!("{error:#}").lines().next().unwrap_or("").to_owned()
+}
+
+/// What every engine of ours has in common.
+fn common() -> Config {
+    let mut config = Config::new();
+    config.concurrency_support(false);
+    config.epoch_interruption(true);
+    config.wasm_component_model_map(true);
+    config.wasm_component_model_fixed_length_lists(true);
+    config.max_wasm_stack(GUEST_STACK_BYTES);
+    config.async_stack_size(FIBER_STACK_BYTES);
+    config
+}
+
+fn pooled(options: &EngineOptions) -> Config {
+    let slots = options.slots.saturating_add(LEAF_SLOTS);
+    let memory_bytes = usize::try_from(options.memory_bytes_max).unwrap_or(usize::MAX);
+    let mut pool = PoolingAllocationConfig::default();
+    pool.total_component_instances(slots);
+    pool.total_stacks(slots);
+    pool.total_core_instances(slots.saturating_mul(CORE_INSTANCES_PER_SLOT));
+    pool.total_memories(slots.saturating_mul(MEMORIES_PER_SLOT));
+    pool.total_tables(slots.saturating_mul(TABLES_PER_SLOT));
+    pool.max_memory_size(memory_bytes);
+    pool.max_component_instance_size(INSTANCE_BYTES_MAX);
+    pool.max_core_instance_size(INSTANCE_BYTES_MAX);
+    pool.table_elements(100_000);
+    pool.max_tables_per_module(4);
+    let mut config = common();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+}
+
+fn on_demand() -> Config {
+    let mut config = common();
+    config.memory_reservation(SMALL_RESERVATION);
+    config.memory_reservation_for_growth(SMALL_RESERVATION);
+    config
+}
+
+/// A thread that advances the epoch while guests run. It ends with the engine.
+struct Ticker {
+    thread: Thread,
+    state: Arc<TickerState>,
+}
+
+struct TickerState {
+    running: AtomicUsize,
+}
+
+impl Ticker {
+    fn start(engine: &wasmtime::Engine) -> std::io::Result<Self> {
+        let state = Arc::new(TickerState {
+            running: AtomicUsize::new(0),
+        });
+        let (weak, shared) = (engine.weak(), Arc::clone(&state));
+        let tick = move || {
+            // The engine may not be held while sleeping, or it would never end.
+            while let Some(engine) = weak.upgrade() {
+                engine.increment_epoch();
+                drop(engine);
+                if shared.running.load(Ordering::Relaxed) == 0 {
+                    std::thread::park_timeout(IDLE);
+                } else {
+                    std::thread::sleep(TICK);
+                }
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("epoch-ticker".to_owned())
+            .spawn(tick)?;
+        Ok(Self {
+            thread: thread.thread().clone(),
+            state,
+        })
+    }
+}
+
+/// Keeps the ticker going.
+pub(crate) struct Running<'a>(&'a Ticker);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.state.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_built_before_it_is_needed() {
+        let engine = Engine::new(EngineOptions::default());
+        assert!(engine.0.built.get().is_none());
+        assert_eq!(engine.notice(), None);
+    }
+
+    #[test]
+    fn without_room_for_the_pool_memory_comes_on_demand_with_a_notice() {
+        let engine = Engine::new(EngineOptions {
+            slots: u32::MAX,
+            ..EngineOptions::default()
+        });
+        assert!(engine.built().is_ok());
+        let notice = engine.notice().unwrap();
+        assert!(
+            notice.starts_with("no room for a pool of 4294967295 slots ("),
+            "{notice}"
+        );
+    }
+}

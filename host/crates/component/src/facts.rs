@@ -1,0 +1,146 @@
+//! What is learned of a component once and kept by its digest: signatures, imports, metadata.
+//!
+//! Facts hold the WIT names and nothing that depends on where a component is installed. They are
+//! what the cache stores, so reading them needs no compilation and no guest.
+
+use serde::{Deserialize, Serialize};
+
+/// Changes with every change of these types, so that old entries count as absent.
+pub(crate) const FACTS_VERSION: u32 = 1;
+
+/// All facts of one component.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    pub(crate) version: u32,
+    pub(crate) signature: Signature,
+    /// `None` when the component exports none, or was not asked.
+    pub(crate) metadata: Option<Metadata>,
+}
+
+/// What the component binary says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Signature {
+    pub(crate) functions: Vec<FunctionFact>,
+    pub(crate) imports: Vec<ImportFact>,
+    pub(crate) exports: Vec<String>,
+}
+
+/// One import that needs something from the host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ImportFact {
+    pub(crate) name: String,
+    /// The functions of an imported interface.
+    pub(crate) functions: Vec<String>,
+}
+
+/// One exported function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FunctionFact {
+    pub(crate) interface: Option<String>,
+    pub(crate) name: String,
+    pub(crate) docs: String,
+    pub(crate) parameters: Vec<ParameterFact>,
+    pub(crate) result: Option<TypeFact>,
+    /// Why it cannot be offered, where the signature alone decides it.
+    pub(crate) refused: Option<String>,
+}
+
+/// One parameter of an exported function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ParameterFact {
+    pub(crate) name: String,
+    pub(crate) kind: ParameterKind,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum ParameterKind {
+    Value(TypeFact),
+    /// `borrow<runtime>`.
+    Runtime,
+    /// `option<borrow<runtime>>`.
+    OptionalRuntime,
+}
+
+/// A type that values cross with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum TypeFact {
+    Bool,
+    S8,
+    U8,
+    S16,
+    U16,
+    S32,
+    U32,
+    S64,
+    U64,
+    F32,
+    F64,
+    Char,
+    String,
+    Bytes,
+    Json,
+    List(Box<TypeFact>),
+    FixedList(Box<TypeFact>, u32),
+    Map(Box<TypeFact>, Box<TypeFact>),
+    Option(Box<TypeFact>),
+    Tuple(Vec<TypeFact>),
+    Result(Option<Box<TypeFact>>, Option<Box<TypeFact>>),
+    Record(NamedFact),
+    Enum(NamedFact),
+    Flags(NamedFact),
+    Variant(NamedFact),
+}
+
+/// A type with named members: fields, or cases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct NamedFact {
+    /// The interface that owns the type, and its name there.
+    pub(crate) name: Option<(String, String)>,
+    pub(crate) docs: String,
+    pub(crate) members: Vec<MemberFact>,
+}
+
+/// A field or a case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MemberFact {
+    pub(crate) name: String,
+    pub(crate) docs: String,
+    pub(crate) ty: Option<TypeFact>,
+}
+
+/// What the component said about itself, as it said it; checked when it is merged.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Metadata {
+    pub(crate) functions: Vec<FunctionMetadata>,
+    pub(crate) types: Vec<TypeMetadata>,
+}
+
+/// What was said of one function.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FunctionMetadata {
+    pub(crate) interface: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) parameters: Vec<ParameterMetadata>,
+    /// Keys and JSON texts.
+    pub(crate) attributes: Vec<(String, String)>,
+}
+
+/// What was said of one parameter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ParameterMetadata {
+    pub(crate) name: String,
+    /// Keys and JSON texts.
+    pub(crate) attributes: Vec<(String, String)>,
+}
+
+/// What was said of one type.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TypeMetadata {
+    pub(crate) interface: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    /// Names and descriptions.
+    pub(crate) members: Vec<(String, String)>,
+}

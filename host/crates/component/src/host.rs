@@ -1,0 +1,253 @@
+//! The port of the core that runs functions, over a set of loaded components.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use openprogram_core::Json;
+use openprogram_core::function::{Function, ParameterSource, RuntimeRole};
+use openprogram_core::guest::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
+use openprogram_core::schema::Type;
+use wasmtime::Store;
+use wasmtime::component::{Instance, Resource, Val};
+
+use crate::bytes_call;
+use crate::convert::{self, ConvertError, Output, OutputError};
+use crate::engine::{Engine, Lane};
+use crate::imports::RuntimeHandle;
+use crate::instance::{CallState, Job, Stop, run};
+use crate::limits::{LimitReached, Limits};
+use crate::loader::LoadedComponent;
+use crate::prepare::{Passing, Prepared, PreparedFunction};
+
+/// Runs the functions of the components that were added. Needs a tokio runtime with time.
+pub struct ComponentHost {
+    engine: Engine,
+    limits: Arc<Limits>,
+    components: HashMap<String, LoadedComponent>,
+}
+
+impl ComponentHost {
+    /// A host without components. Every call gets these limits.
+    #[must_use]
+    pub fn new(engine: Engine, mut limits: Limits) -> Self {
+        // A memory larger than a slot of the pool could not be given.
+        limits.memory_bytes = limits.memory_bytes.min(engine.options().memory_bytes_max);
+        Self {
+            engine,
+            limits: Arc::new(limits),
+            components: HashMap::new(),
+        }
+    }
+
+    /// Adds a component under its name; one of the same name is replaced.
+    pub fn add(&mut self, component: LoadedComponent) {
+        self.components
+            .insert(component.name().to_owned(), component);
+    }
+
+    /// The limits of every call.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The component of this name.
+    #[must_use]
+    pub fn component(&self, name: &str) -> Option<&LoadedComponent> {
+        self.components.get(name)
+    }
+
+    async fn call_checked(&self, call: FunctionCall) -> Result<CallOutcome, CallError> {
+        let depth_max = self.limits.call_depth;
+        if u64::from(call.depth) > depth_max {
+            let message = format!("functions call each other deeper than {depth_max} levels");
+            return Err(LimitReached::new("call_depth", depth_max, message).into());
+        }
+        let name = &call.function.name;
+        let internal = |what: &str| CallError::Internal(format!("`{name}` {what}"));
+        let component = self
+            .components
+            .get(&name.component)
+            .filter(|component| component.digest() == call.function.digest)
+            .ok_or_else(|| internal("belongs to a component that is not loaded"))?;
+        let prepared = component.code().prepared(&self.engine).await;
+        let prepared = prepared.map_err(|error| CallError::Internal(error.to_string()))?;
+        let function = prepared
+            .function(name.interface.as_deref(), &name.function)
+            .ok_or_else(|| internal("cannot be called"))?;
+        let job = Job {
+            limits: Arc::clone(&self.limits),
+            services: Some(Arc::clone(&call.services)),
+            lane: if call.depth == 0 {
+                Lane::Top
+            } else {
+                Lane::Nested
+            },
+        };
+        let (result, report) = run(&self.engine, job, async |store| {
+            call_function(store, prepared, function, &call).await
+        })
+        .await;
+        Ok(CallOutcome { result, report })
+    }
+}
+
+#[async_trait]
+impl FunctionHost for ComponentHost {
+    async fn call(&self, call: FunctionCall) -> CallOutcome {
+        self.call_checked(call)
+            .await
+            .unwrap_or_else(|error| CallOutcome {
+                result: Err(error),
+                report: CallReport::default(),
+            })
+    }
+}
+
+async fn call_function(
+    store: &mut Store<CallState>,
+    prepared: &Prepared,
+    function: &PreparedFunction,
+    call: &FunctionCall,
+) -> Result<Json, Stop> {
+    let limits = Arc::clone(&store.data().limits);
+    // Arguments are converted before anything is instantiated: most mistakes cost nothing.
+    if let Some(kind) = function.bytes {
+        return bytes_call::call(store, prepared, function, kind, call).await;
+    }
+    let values = values(function, call, &limits)?;
+    let instance = prepared.pre.instantiate_async(&mut *store).await?;
+    let arguments = with_handles(store, values)?;
+    let returned = call_dynamic(store, &instance, function, &arguments).await?;
+    let mut output = Output::new(&limits);
+    outcome(returned, &call.function, &mut output)
+}
+
+/// A value, or a runtime that becomes a handle once there is a store.
+enum Argument {
+    Value(Val),
+    Runtime { role: RuntimeRole, optional: bool },
+}
+
+fn values(
+    function: &PreparedFunction,
+    call: &FunctionCall,
+    limits: &Limits,
+) -> Result<Vec<Argument>, CallError> {
+    let parameters = &call.function.parameters;
+    if parameters.len() != function.parameters.len() {
+        let message = format!("`{}` has other parameters than it had", call.function.name);
+        return Err(CallError::Internal(message));
+    }
+    let values = parameters
+        .iter()
+        .zip(&function.parameters)
+        .map(|(parameter, passing)| {
+            let role = match parameter.source {
+                ParameterSource::Runtime(role) => role,
+                ParameterSource::Argument | ParameterSource::Context => RuntimeRole::Main,
+            };
+            match passing {
+                Passing::Value => {
+                    let field = &parameter.field;
+                    let given = call.arguments.get(&field.name);
+                    convert::argument(&field.name, given, &field.ty, limits.json_depth)
+                        .map(Argument::Value)
+                        .map_err(invalid_argument)
+                }
+                Passing::Runtime => Ok(Argument::Runtime {
+                    role,
+                    optional: false,
+                }),
+                Passing::OptionalRuntime => Ok(Argument::Runtime {
+                    role,
+                    optional: true,
+                }),
+            }
+        });
+    values.collect()
+}
+
+pub(crate) fn invalid_argument(error: ConvertError) -> CallError {
+    CallError::InvalidArgument {
+        path: error.path,
+        message: error.message,
+    }
+}
+
+/// Makes the handles of injected runtimes. They end with the store.
+fn with_handles(store: &mut Store<CallState>, arguments: Vec<Argument>) -> Result<Vec<Val>, Stop> {
+    let mut values = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        values.push(match argument {
+            Argument::Value(value) => value,
+            Argument::Runtime { role, optional } => {
+                let handle = RuntimeHandle { role };
+                let handle: Resource<RuntimeHandle> = store
+                    .data_mut()
+                    .table
+                    .push(handle)
+                    .map_err(wasmtime::Error::from)?;
+                let handle = Val::Resource(handle.try_into_resource_any(&mut *store)?);
+                if optional {
+                    Val::Option(Some(Box::new(handle)))
+                } else {
+                    handle
+                }
+            }
+        });
+    }
+    Ok(values)
+}
+
+async fn call_dynamic(
+    store: &mut Store<CallState>,
+    instance: &Instance,
+    function: &PreparedFunction,
+    arguments: &[Val],
+) -> Result<Option<Val>, Stop> {
+    let callee = instance
+        .get_func(&mut *store, &function.index)
+        .ok_or_else(|| CallError::Internal("an export is gone".to_owned()))?;
+    let mut results = Vec::new();
+    if function.has_result {
+        results.push(Val::Bool(false));
+    }
+    callee
+        .call_async(&mut *store, arguments, &mut results)
+        .await?;
+    Ok(results.pop())
+}
+
+/// The outcome that a returned value stands for: `err` at the top is the function's own error.
+fn outcome(returned: Option<Val>, function: &Function, output: &mut Output) -> Result<Json, Stop> {
+    let (value, ty, is_error) = match returned {
+        None => return Ok(Json::Null),
+        Some(Val::Result(Ok(value))) => (value, &function.returns, false),
+        Some(Val::Result(Err(value))) => (value, &function.fails_with, true),
+        Some(value) => (Some(Box::new(value)), &function.returns, false),
+    };
+    let json = match (value, ty) {
+        (Some(value), Some(ty)) => to_json(*value, ty, output)?,
+        _ => Json::Null,
+    };
+    if is_error {
+        return Err(CallError::Function(json).into());
+    }
+    Ok(json)
+}
+
+fn to_json(value: Val, ty: &Type, output: &mut Output) -> Result<Json, CallError> {
+    convert::result(value, ty, output).map_err(output_error)
+}
+
+pub(crate) fn output_error(error: OutputError) -> CallError {
+    match error {
+        OutputError::Limit(reached) => reached.into(),
+        OutputError::Invalid(what) => CallError::Trapped {
+            trap: format!("invalid-value: {what}"),
+            backtrace: Vec::new(),
+        },
+    }
+}

@@ -1,0 +1,71 @@
+//! `runtime`: what a function may ask of a model runtime it was lent.
+
+use openprogram_core::failure::Failure;
+use openprogram_core::function::RuntimeRole;
+use wasmtime::component::Resource;
+
+use super::to_wire;
+use crate::bindings::openprogram::agentic::runtime as wire;
+use crate::bindings::openprogram::agentic::types;
+use crate::instance::CallState;
+
+/// A handle to one of the runtimes of a call.
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
+pub struct RuntimeHandle {
+    pub(crate) role: RuntimeRole,
+}
+
+impl wire::Host for CallState {}
+
+impl CallState {
+    fn role(&self, runtime: &Resource<RuntimeHandle>) -> wasmtime::Result<RuntimeRole> {
+        Ok(self.table.get(runtime)?.role)
+    }
+}
+
+impl wire::HostRuntime for CallState {
+    async fn model(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<String> {
+        let role = self.role(&runtime)?;
+        let model = self.services().and_then(|services| services.model(role));
+        // The getter has no failure in the contract; a runtime that was lent has a model.
+        Ok(model.unwrap_or_default())
+    }
+
+    async fn system(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+    ) -> wasmtime::Result<Option<String>> {
+        let role = self.role(&runtime)?;
+        let system = self.services().and_then(|services| services.system(role));
+        Ok(system.unwrap_or_default())
+    }
+
+    async fn set_system(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+        text: Option<String>,
+    ) -> wasmtime::Result<Result<(), types::Failure>> {
+        let role = self.role(&runtime)?;
+        let max = self.limits.system_bytes;
+        if text.as_ref().is_some_and(|text| text.len() as u64 > max) {
+            let message = format!("the system prompt is longer than {max} bytes");
+            let failure = Failure::limit("system_bytes", max, message);
+            return Ok(Err(to_wire(&failure)));
+        }
+        let set = self
+            .services()
+            .and_then(|services| services.set_system(role, text));
+        Ok(set.map_err(|failure| to_wire(&failure)))
+    }
+
+    async fn session_id(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<String> {
+        self.role(&runtime)?;
+        let services = self.services();
+        Ok(services.map_or_else(|_| String::new(), |services| services.session_id()))
+    }
+
+    async fn drop(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<()> {
+        self.table.delete(runtime)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,321 @@
+//! The limits of one call, and the two meters that hold them: memory and time inside the guest.
+//!
+//! Every limit has a name, a default with its reason, and one failure: [`CallError::LimitReached`]
+//! with that name.
+
+use std::time::{Duration, Instant};
+
+use openprogram_core::guest::CallError;
+use wasmtime::{CallHook, ResourceLimiter};
+
+/// The limits of one call. The names of the fields are the names in failures and settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of linear memory, summed over all memories of the component.
+    pub memory_bytes: u64,
+    /// Linear memories of one component.
+    pub memories: u32,
+    /// Tables of one component.
+    pub tables: u32,
+    /// Table elements, summed over all tables.
+    pub table_elements: u64,
+    /// Core instances of one component.
+    pub core_instances: u32,
+    /// Time inside the guest, without waiting in imports, in milliseconds.
+    pub cpu_ms: u64,
+    /// Time from start to end, waiting included, in milliseconds.
+    pub wall_ms: u64,
+    /// Bytes written to stdout and stderr together.
+    pub log_bytes: u64,
+    /// Bytes of the result as JSON.
+    pub result_bytes: u64,
+    /// Nesting of JSON values, in arguments and results.
+    pub json_depth: u64,
+    /// Handles alive at once: menus, picks, pollables, streams, descriptors.
+    pub handles: u64,
+    /// Host memory that one crossing from guest to host may take.
+    pub hostcall_bytes: u64,
+    /// Random bytes that one request may ask for.
+    pub random_bytes: u64,
+    /// Calls above a call.
+    pub call_depth: u64,
+    /// Options of one menu.
+    pub menu_options: u64,
+    /// Bytes of the texts of one menu: names, descriptions, values, schemas, context.
+    pub menu_bytes: u64,
+    /// Bytes of one text that a guest gives to the host: a prompt, a name, arguments.
+    pub text_bytes: u64,
+    /// Bytes of a system prompt.
+    pub system_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            // Interpreters of other languages start at 20 to 60 MiB; this leaves them room to work.
+            memory_bytes: 256 << 20,
+            // A component made of several languages has a memory for each; engines of
+            // JavaScript need three.
+            memories: 8,
+            tables: 16,
+            table_elements: 100_000,
+            core_instances: 32,
+            // Functions of this kind think in the model, not in the guest.
+            cpu_ms: 10_000,
+            // A chain of model turns with retries ends within this.
+            wall_ms: 600_000,
+            // What a person can still read.
+            log_bytes: 1 << 20,
+            result_bytes: 4 << 20,
+            // Far above what interfaces use, far below what recursion on a fiber can take.
+            json_depth: 64,
+            handles: 1_000,
+            // A list costs 40 bytes per element on the host; this carries 1.6 million elements.
+            hostcall_bytes: 64 << 20,
+            random_bytes: 64 << 10,
+            // Each level keeps a slot of the pool.
+            call_depth: 32,
+            menu_options: 256,
+            menu_bytes: 1 << 20,
+            text_bytes: 1 << 20,
+            // The number stands in the contract, at `set-system`.
+            system_bytes: 64 << 10,
+        }
+    }
+}
+
+/// A limit that was reached inside a call. Travels through wasmtime as the cause of its error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct LimitReached {
+    pub(crate) which: &'static str,
+    pub(crate) limit: u64,
+    pub(crate) message: String,
+}
+
+impl LimitReached {
+    pub(crate) fn new(which: &'static str, limit: u64, message: impl Into<String>) -> Self {
+        Self {
+            which,
+            limit,
+            message: message.into(),
+        }
+    }
+}
+
+impl From<LimitReached> for CallError {
+    fn from(reached: LimitReached) -> Self {
+        Self::LimitReached {
+            which: reached.which,
+            limit: reached.limit,
+            message: reached.message,
+        }
+    }
+}
+
+/// Time inside the guest. Fed by the call hook, read by the epoch callback.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CpuMeter {
+    since: Instant,
+    in_guest: bool,
+    used: Duration,
+    limit: Duration,
+}
+
+impl CpuMeter {
+    pub(crate) fn new(limit_ms: u64) -> Self {
+        Self {
+            since: Instant::now(),
+            in_guest: false,
+            used: Duration::ZERO,
+            limit: Duration::from_millis(limit_ms),
+        }
+    }
+
+    /// Counts the time since the last change to whoever had it, without what the guest gave to
+    /// other tasks meanwhile.
+    pub(crate) fn hook(&mut self, hook: CallHook, yielded: Duration) {
+        self.settle(yielded);
+        // Lowering arguments and lifting results run `realloc` of the guest, which has hooks of
+        // its own, so both directions must be looked at.
+        self.in_guest = hook.exiting_host();
+    }
+
+    /// Fails when the guest has used its time.
+    pub(crate) fn check(&mut self, yielded: Duration) -> Result<(), LimitReached> {
+        self.settle(yielded);
+        if self.used <= self.limit {
+            return Ok(());
+        }
+        let limit = millis(self.limit);
+        Err(LimitReached::new(
+            "cpu_ms",
+            limit,
+            format!("the function computed longer than {limit} ms"),
+        ))
+    }
+
+    pub(crate) fn used(&mut self, yielded: Duration) -> Duration {
+        self.settle(yielded);
+        self.used
+    }
+
+    fn settle(&mut self, yielded: Duration) {
+        let now = Instant::now();
+        if self.in_guest {
+            self.used += (now - self.since).saturating_sub(yielded);
+        }
+        self.since = now;
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Sums memories and tables over a whole store and remembers what it refused.
+#[derive(Debug)]
+pub(crate) struct MemoryMeter {
+    bytes: u64,
+    bytes_most: u64,
+    bytes_max: u64,
+    elements: u64,
+    elements_max: u64,
+    last_growth: u64,
+    instances: usize,
+    tables: usize,
+    memories: usize,
+    refused: Option<LimitReached>,
+}
+
+impl MemoryMeter {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let count = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+        Self {
+            bytes: 0,
+            bytes_most: 0,
+            bytes_max: limits.memory_bytes,
+            elements: 0,
+            elements_max: limits.table_elements,
+            last_growth: 0,
+            instances: count(limits.core_instances),
+            tables: count(limits.tables),
+            memories: count(limits.memories),
+            refused: None,
+        }
+    }
+
+    /// The most bytes held at once.
+    pub(crate) fn bytes_most(&self) -> u64 {
+        self.bytes_most
+    }
+
+    /// The first growth that was refused. A guest usually aborts after one, with a plain trap.
+    pub(crate) fn refused(&self) -> Option<&LimitReached> {
+        self.refused.as_ref()
+    }
+}
+
+impl ResourceLimiter for MemoryMeter {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let growth = desired.saturating_sub(current) as u64;
+        let total = self.bytes.saturating_add(growth);
+        if total > self.bytes_max {
+            self.last_growth = 0;
+            let limit = self.bytes_max;
+            self.refused.get_or_insert_with(|| {
+                let message = format!("the function needs more memory than {limit} bytes");
+                LimitReached::new("memory_bytes", limit, message)
+            });
+            return Ok(false);
+        }
+        self.bytes = total;
+        self.last_growth = growth;
+        self.bytes_most = self.bytes_most.max(total);
+        Ok(true)
+    }
+
+    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.bytes = self.bytes.saturating_sub(self.last_growth);
+        self.last_growth = 0;
+        Ok(())
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let total = self
+            .elements
+            .saturating_add(desired.saturating_sub(current) as u64);
+        if total > self.elements_max {
+            let limit = self.elements_max;
+            self.refused.get_or_insert_with(|| {
+                let message = format!("the function needs more than {limit} table elements");
+                LimitReached::new("table_elements", limit, message)
+            });
+            return Ok(false);
+        }
+        self.elements = total;
+        Ok(true)
+    }
+
+    fn instances(&self) -> usize {
+        self.instances
+    }
+
+    fn tables(&self) -> usize {
+        self.tables
+    }
+
+    fn memories(&self) -> usize {
+        self.memories
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_summed_over_memories_and_the_first_refusal_is_kept() {
+        let limits = Limits {
+            memory_bytes: 100,
+            table_elements: 10,
+            ..Limits::default()
+        };
+        let mut meter = MemoryMeter::new(&limits);
+        let mut grow = |from, to| meter.memory_growing(from, to, None).unwrap();
+        assert_eq!(
+            [grow(0, 60), grow(0, 30), grow(60, 80), grow(30, 40)],
+            [true, true, false, true]
+        );
+        assert!(!meter.table_growing(0, 11, None).unwrap());
+        let refused = meter.refused().map(|r| (r.which, r.limit));
+        assert_eq!(
+            (meter.bytes_most(), refused),
+            (100, Some(("memory_bytes", 100)))
+        );
+    }
+
+    #[test]
+    fn a_growth_that_failed_elsewhere_is_given_back() {
+        let limits = Limits {
+            memory_bytes: 100,
+            ..Limits::default()
+        };
+        let mut meter = MemoryMeter::new(&limits);
+        assert!(meter.memory_growing(0, 80, Some(10)).unwrap());
+        meter
+            .memory_grow_failed(wasmtime::Error::msg("over the maximum"))
+            .unwrap();
+        assert!(meter.memory_growing(0, 100, None).unwrap());
+    }
+}

@@ -1,0 +1,194 @@
+//! What components may import: the contract and WASI 0.2 without network.
+//!
+//! One linker serves all components; what a call may do is decided by the state of its store.
+//! Everything a component imports and this host lacks is named at once, each with the nearest
+//! known name.
+
+use wasmtime::component::{HasSelf, Linker};
+use wasmtime_wasi::WasiView;
+use wasmtime_wasi::cli::{WasiCli, WasiCliView as _};
+use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView as _};
+use wasmtime_wasi::p2::bindings as wasi;
+use wasmtime_wasi::random::WasiRandom;
+
+use crate::bindings::openprogram::agentic as contract_bindings;
+use crate::contract;
+use crate::facts::ImportFact;
+use crate::instance::CallState;
+use crate::loader::{LoadError, MissingImport};
+
+/// The interfaces of WASI 0.2 that are always there. Environment, arguments and preopened
+/// folders are empty.
+const WASI: [&str; 19] = [
+    "wasi:cli/environment",
+    "wasi:cli/exit",
+    "wasi:cli/stdin",
+    "wasi:cli/stdout",
+    "wasi:cli/stderr",
+    "wasi:cli/terminal-input",
+    "wasi:cli/terminal-output",
+    "wasi:cli/terminal-stdin",
+    "wasi:cli/terminal-stdout",
+    "wasi:cli/terminal-stderr",
+    "wasi:clocks/monotonic-clock",
+    "wasi:clocks/wall-clock",
+    "wasi:filesystem/types",
+    "wasi:filesystem/preopens",
+    "wasi:io/error",
+    "wasi:io/poll",
+    "wasi:io/streams",
+    "wasi:random/random",
+    "wasi:random/insecure",
+];
+const WASI_SEED: &str = "wasi:random/insecure-seed";
+/// Packages that reach the network. They are known and not granted.
+const DENIED: [&str; 2] = ["wasi:sockets/", "wasi:http/"];
+/// Below this similarity a known name is no hint.
+const NEAR: f64 = 0.6;
+
+/// The linker that all components of an engine share.
+pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<CallState>> {
+    let mut linker = Linker::new(engine);
+    link_wasi(&mut linker)?;
+    let own: fn(&mut CallState) -> &mut CallState = |state| state;
+    contract_bindings::types::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
+    contract_bindings::runtime::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
+    contract_bindings::decision::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
+    contract_bindings::functions::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
+    contract_bindings::decision_state::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
+    Ok(linker)
+}
+
+fn link_wasi(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    // Streams, polling, clocks, randomness and the standard streams; then the rest by hand,
+    // because the complete set of WASI includes sockets.
+    wasmtime_wasi::p2::add_to_linker_proxy_interfaces_async(linker)?;
+    wasi::random::insecure::add_to_linker::<_, WasiRandom>(linker, |s| s.ctx().ctx.random())?;
+    wasi::random::insecure_seed::add_to_linker::<_, WasiRandom>(linker, |s| s.ctx().ctx.random())?;
+    wasi::cli::exit::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
+    wasi::cli::environment::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
+    wasi::cli::terminal_input::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
+    wasi::cli::terminal_output::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
+    wasi::cli::terminal_stdin::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
+    wasi::cli::terminal_stdout::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
+    wasi::cli::terminal_stderr::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
+    wasi::filesystem::types::add_to_linker::<_, WasiFilesystem>(linker, CallState::filesystem)?;
+    wasi::filesystem::preopens::add_to_linker::<_, WasiFilesystem>(linker, CallState::filesystem)
+}
+
+/// Checks that this host has everything a component imports.
+///
+/// # Errors
+/// One error that names every import which is missing or not granted.
+pub(crate) fn check_imports(imports: &[ImportFact]) -> Result<(), LoadError> {
+    let known = known_names();
+    let mut missing = Vec::new();
+    let mut denied = Vec::new();
+    for import in imports {
+        let unversioned = import.name.split('@').next().unwrap_or(&import.name);
+        if DENIED
+            .iter()
+            .any(|package| unversioned.starts_with(package))
+        {
+            denied.push(import.name.clone());
+        } else if is_wasi(&import.name) {
+            // Functions of a newer 0.2 that wasmtime lacks are found when the component links.
+        } else if let Some((_, functions)) = known.iter().find(|(name, _)| *name == import.name) {
+            let absent = import
+                .functions
+                .iter()
+                .filter(|name| !functions.contains(name));
+            missing.extend(absent.map(|function| {
+                let near = nearest(function, functions.iter().map(String::as_str));
+                MissingImport {
+                    name: format!("{}.{function}", import.name),
+                    nearest: near.map(|near| format!("{}.{near}", import.name)),
+                }
+            }));
+        } else {
+            let names = known.iter().map(|(name, _)| name.as_str());
+            missing.push(MissingImport {
+                name: import.name.clone(),
+                nearest: nearest(&import.name, names),
+            });
+        }
+    }
+    if missing.is_empty() && denied.is_empty() {
+        return Ok(());
+    }
+    Err(LoadError::Imports { missing, denied })
+}
+
+/// Whether a name is an interface of WASI 0.2 that is linked, in any of its versions.
+fn is_wasi(name: &str) -> bool {
+    let (interface, version) = name.split_once('@').unwrap_or((name, ""));
+    let known = WASI.contains(&interface) || interface == WASI_SEED;
+    known && version.starts_with("0.2.")
+}
+
+/// The interfaces of the contract with their functions, and those of WASI.
+fn known_names() -> Vec<(String, Vec<String>)> {
+    let resolve = contract::resolve();
+    let own = resolve.interfaces.iter().filter_map(|(id, interface)| {
+        let functions = interface.functions.keys().cloned().collect();
+        Some((resolve.id_of(id)?, functions))
+    });
+    let wasi = WASI.iter().chain([&WASI_SEED]);
+    own.chain(wasi.map(|name| (format!("{name}@0.2.0"), Vec::new())))
+        .collect()
+}
+
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let similar = |known: &'a str| (strsim::normalized_damerau_levenshtein(name, known), known);
+    let best = known.map(similar).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(similarity, _)| *similarity >= NEAR)
+        .map(|(_, known)| known.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(imports: &[(&str, &[&str])], expected: &str) {
+        let facts: Vec<_> = imports
+            .iter()
+            .map(|(name, functions)| ImportFact {
+                name: (*name).to_owned(),
+                functions: functions.iter().map(|f| (*f).to_owned()).collect(),
+            })
+            .collect();
+        let told = check_imports(&facts).map_or_else(|error| error.to_string(), |()| String::new());
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn every_missing_import_is_named_with_the_nearest_known_name() {
+        check(
+            &[
+                ("wasi:cli/exit@0.2.6", &["exit"]),
+                ("openprogram:agentic/functions@0.1.0", &["call"]),
+            ],
+            "",
+        );
+        check(
+            &[
+                ("openprogram:agentic/function@0.1.0", &["call"]),
+                ("openprogram:agentic/decision@0.1.0", &["make", "maek"]),
+                ("acme:db/query@1.0.0", &[]),
+            ],
+            "the component imports what this host does not have: \
+             `openprogram:agentic/function@0.1.0` (nearest: `openprogram:agentic/functions@0.1.0`), \
+             `openprogram:agentic/decision@0.1.0.maek` (nearest: \
+             `openprogram:agentic/decision@0.1.0.make`), `acme:db/query@1.0.0`",
+        );
+        check(
+            &[
+                ("wasi:sockets/tcp@0.2.0", &[]),
+                ("wasi:http/types@0.2.0", &[]),
+            ],
+            "denied: `wasi:sockets/tcp@0.2.0`, `wasi:http/types@0.2.0` reach the network, which is \
+             not granted to components",
+        );
+    }
+}

@@ -1,0 +1,237 @@
+//! What is refused at load, and what is learned of a component.
+
+use openprogram_core::function::Offer;
+
+use super::{component, engine, load};
+use crate::{
+    ComponentSource, Engine, EngineOptions, LoadError, LoadedComponent, MetadataMode, digest_of,
+};
+
+#[tokio::test]
+async fn bytes_that_are_no_component_are_refused_by_name() {
+    let whole = component("(func (export \"f\"))", &[("f", "")]);
+    let core = wat::parse_str("(module)").unwrap();
+    let wit = b"package acme:x; interface i {}".to_vec();
+    for (bytes, expected) in [
+        (vec![], "the file is empty; give a component (`.wasm`)"),
+        (
+            wit,
+            "this is text, not a component; build it first and give the `.wasm` file",
+        ),
+        (
+            vec![0x89, 0x50, 0, 0xff],
+            "this is not WebAssembly; give a component (`.wasm`)",
+        ),
+        (
+            core,
+            "this is a core module, not a component; build it for `wasm32-wasip2`, or make it a \
+             component with `wasm-tools component new`",
+        ),
+        (
+            whole[..5].to_vec(),
+            "the component is damaged: it ends within its header",
+        ),
+    ] {
+        assert_eq!(load(bytes).await.unwrap_err().to_string(), expected);
+    }
+    for cut in [9, 20, whole.len() / 2, whole.len() - 1] {
+        let error = load(whole[..cut].to_vec()).await.unwrap_err();
+        assert!(matches!(error, LoadError::Malformed(_)), "{cut}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_precompiled_image_is_refused() {
+    let bytes = component("(func (export \"f\"))", &[("f", "")]);
+    let engine = engine();
+    let image = engine
+        .built()
+        .unwrap()
+        .wasmtime
+        .precompile_component(&bytes)
+        .unwrap();
+    let error = load(image).await.unwrap_err();
+    assert!(matches!(error, LoadError::Precompiled), "{error}");
+}
+
+#[tokio::test]
+async fn a_component_over_the_size_is_refused_before_it_is_compiled() {
+    let engine = Engine::new(EngineOptions {
+        component_bytes_max: 100,
+        ..EngineOptions::default()
+    });
+    let bytes = component("(func (export \"f\"))", &[("f", "")]);
+    let size = bytes.len() as u64;
+    let error = LoadedComponent::load(&engine, "test", bytes, MetadataMode::Run).await;
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        format!("the component has {size} bytes; at most 100 are loaded")
+    );
+}
+
+#[tokio::test]
+async fn another_contract_is_refused_with_the_remedy() {
+    let text = r#"(component (core module (@custom "openprogram:contract" "0123")))"#;
+    assert_eq!(
+        load(wat::parse_str(text).unwrap())
+            .await
+            .unwrap_err()
+            .to_string(),
+        "the component was built with another contract; rebuild it with this SDK"
+    );
+}
+
+#[tokio::test]
+async fn missing_and_denied_imports_are_named_together() {
+    let text = r#"(component
+        (import "acme:db/query@1.0.0" (instance (export "run" (func))))
+        (import "wasi:sockets/network@0.2.3" (instance (export "network" (type (sub resource)))))
+        (import "wasi:cli/environment@0.2.9" (instance (export "get-arguments" (func))))
+        (import "openprogram:agentic/function@0.1.0" (instance (export "call" (func)))))"#;
+    assert_eq!(
+        load(wat::parse_str(text).unwrap())
+            .await
+            .unwrap_err()
+            .to_string(),
+        "the component imports what this host does not have: `acme:db/query@1.0.0`, \
+         `openprogram:agentic/function@0.1.0` (nearest: `openprogram:agentic/functions@0.1.0`); \
+         denied: `wasi:sockets/network@0.2.3` reach the network, which is not granted to components"
+    );
+}
+
+#[tokio::test]
+async fn async_types_are_refused_with_a_sentence() {
+    let text = r#"(component (import "acme:x/y@1.0.0" (instance
+        (type $s (stream u8)) (export "f" (func (param "s" $s))))))"#;
+    assert_eq!(
+        load(wat::parse_str(text).unwrap())
+            .await
+            .unwrap_err()
+            .to_string(),
+        "`acme:x/y@1.0.0.f` needs async types (WASI 0.3), which are not supported yet; build the \
+         component for WASI 0.2"
+    );
+}
+
+#[tokio::test]
+async fn functions_that_cannot_be_offered_say_why() {
+    let text = r#"(component
+        (core module $m (func (export "f")) (func (export "g") (param i32)))
+        (core instance $i (instantiate $m))
+        (type $r (resource (rep i32)))
+        (func $init (canon lift (core func $i "f")))
+        (export "init" (func $init))
+        (func $plain (param "runtime" u32) (canon lift (core func $i "g")))
+        (export "plain" (func $plain))
+        (component $inner
+            (import "r" (type $r (sub resource)))
+            (import "use-it" (func $f (param "it" (own $r))))
+            (export $e "thing" (type $r))
+            (export "use-it" (func $f) (func (param "it" (own $e)))))
+        (func $use (param "it" (own $r)) (canon lift (core func $i "g")))
+        (instance $o (instantiate $inner (with "r" (type $r)) (with "use-it" (func $use))))
+        (export "acme:x/things" (instance $o)))"#;
+    let loaded = load(wat::parse_str(text).unwrap()).await.unwrap();
+    let offers: Vec<_> = loaded
+        .functions()
+        .iter()
+        .map(|f| match &f.offer {
+            Offer::Offered => format!("{}: offered", f.name),
+            Offer::NotOfferable(reason) => format!("{}: {reason}", f.name),
+        })
+        .collect();
+    assert_eq!(
+        offers,
+        [
+            "test.init: it was left behind by the toolchain",
+            "test.plain: parameter `runtime` has a name that is reserved for `borrow<runtime>`; \
+             rename it or change its type",
+            "acme:x/things.use-it: parameter `it` holds resources, which cannot cross as JSON",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn images_and_facts_are_kept_and_damage_is_healed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache");
+    let fresh = || {
+        Engine::new(EngineOptions {
+            cache_folder: Some(path.clone()),
+            slots: 1,
+            ..EngineOptions::default()
+        })
+    };
+    let bytes = component("(func (export \"f\"))", &[("f", "")]);
+    let load = async |engine: &Engine| {
+        let loaded = LoadedComponent::load(engine, "a", bytes.clone(), MetadataMode::Run).await;
+        let loaded = loaded.unwrap();
+        loaded.code().prepared(engine).await.unwrap();
+        let counts = engine.cache_counts();
+        (counts.hits, counts.misses)
+    };
+    assert_eq!(load(&fresh()).await, (0, 1));
+    assert_eq!(load(&fresh()).await, (1, 0));
+
+    // What is kept lists the component without an engine and without its bytes.
+    let engine = fresh();
+    let source = ComponentSource::File("missing.wasm".into());
+    let known = LoadedComponent::from_cache(&engine, "b", &digest_of(&bytes), source);
+    let known = known.unwrap().unwrap();
+    assert_eq!(known.functions()[0].name.component, "b");
+    assert_eq!(engine.cache_counts().misses, 0);
+
+    for entry in std::fs::read_dir(&path).unwrap() {
+        let entry = entry.unwrap().path();
+        let mut content = std::fs::read(&entry).unwrap();
+        let middle = content.len() / 2;
+        content[middle] ^= 0x55;
+        std::fs::write(&entry, content).unwrap();
+    }
+    assert_eq!(load(&fresh()).await, (0, 1));
+    assert_eq!(load(&fresh()).await, (1, 0));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_cache_that_others_can_write_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let engine = Engine::new(EngineOptions {
+        cache_folder: Some(folder.path().to_owned()),
+        ..EngineOptions::default()
+    });
+    let bytes = component("(func (export \"f\"))", &[("f", "")]);
+    let error = LoadedComponent::load(&engine, "a", bytes, MetadataMode::Run).await;
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("is not private (others can write it, mode 777)"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_type_that_explodes_when_written_out_is_not_offered() {
+    let mut types = "(type $t0 (tuple u8 u8))".to_owned();
+    for level in 1..40 {
+        let below = level - 1;
+        types.push_str(&format!("(type $t{level} (tuple $t{below} $t{below}))"));
+    }
+    let text = format!(
+        r#"(component (core module $m (memory (export "memory") 1)
+            (func (export "f") (param i32))
+            (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable))
+        (core instance $i (instantiate $m)) {types}
+        (func $f (param "t" (list $t39)) (canon lift (core func $i "f")
+            (memory $i "memory") (realloc (func $i "realloc"))))
+        (export "f" (func $f)))"#
+    );
+    match load(wat::parse_str(&text).unwrap()).await {
+        Ok(loaded) => {
+            let reason = "parameter `t` has a type of more than 10000 parts".to_owned();
+            assert_eq!(loaded.functions()[0].offer, Offer::NotOfferable(reason));
+        }
+        Err(error) => assert!(matches!(error, LoadError::Malformed(_)), "{error}"),
+    }
+}

@@ -1,0 +1,132 @@
+//! What an error of wasmtime means: which limit was reached, or which trap it was.
+
+use openprogram_core::guest::CallError;
+use wasmtime::component::ResourceTableError;
+use wasmtime::{PoolConcurrencyLimitError, Trap, WasmBacktrace};
+use wasmtime_wasi::I32Exit;
+
+use crate::instance::CallState;
+use crate::limits::LimitReached;
+
+/// Guest frames that a trap shows, and the length of one.
+const FRAMES_MAX: usize = 16;
+const FRAME_CHARS: usize = 160;
+
+/// The error of a call that wasmtime stopped.
+pub(crate) fn call_error(error: &wasmtime::Error, state: &CallState) -> CallError {
+    if let Some(reached) = limit(error, state) {
+        return reached.into();
+    }
+    CallError::Trapped {
+        trap: trap_name(error),
+        backtrace: backtrace(error),
+    }
+}
+
+fn limit(error: &wasmtime::Error, state: &CallState) -> Option<LimitReached> {
+    let limits = &state.limits;
+    if let Some(reached) = find::<LimitReached>(error) {
+        return Some(reached.clone());
+    }
+    let root = error.root_cause().to_string();
+    let handles = || {
+        let message = format!("the function holds more than {} handles", limits.handles);
+        LimitReached::new("handles", limits.handles, message)
+    };
+    if matches!(find(error), Some(ResourceTableError::Full))
+        || root.contains("store handle limit exceeded")
+    {
+        return Some(handles());
+    }
+    // The type of this error is private to wasmtime.
+    if root.contains("fuel allocated for hostcalls has been exhausted") {
+        return Some(crossing(error, state));
+    }
+    if let Some(pool) = find::<PoolConcurrencyLimitError>(error) {
+        return Some(LimitReached::new("instances", 0, pool.to_string()));
+    }
+    if let Some(counted) = root.strip_prefix("resource limit exceeded: ") {
+        let (which, limit) = match counted.split(' ').next() {
+            Some("memory") => ("memories", limits.memories),
+            Some("table") => ("tables", limits.tables),
+            _ => ("core_instances", limits.core_instances),
+        };
+        let message = format!("the component needs more {which} than {limit}");
+        return Some(LimitReached::new(which, limit.into(), message));
+    }
+    // A guest that is refused memory aborts, which looks like any other trap.
+    state.memory_refused().cloned()
+}
+
+/// The limit behind too large a crossing: while the guest runs it is an argument of an import,
+/// after it has ended it is its result.
+fn crossing(error: &wasmtime::Error, state: &CallState) -> LimitReached {
+    let limits = &state.limits;
+    let in_guest = error
+        .downcast_ref::<WasmBacktrace>()
+        .is_some_and(|trace| !trace.frames().is_empty());
+    if in_guest {
+        let max = limits.hostcall_bytes;
+        let message = format!("the function gave the host more than {max} bytes at once");
+        return LimitReached::new("hostcall_bytes", max, message);
+    }
+    let max = limits.result_bytes;
+    LimitReached::new(
+        "result_bytes",
+        max,
+        format!("the result is larger than {max} bytes"),
+    )
+}
+
+fn find<E: std::error::Error + Send + Sync + 'static>(error: &wasmtime::Error) -> Option<&E> {
+    error
+        .downcast_ref::<E>()
+        .or_else(|| error.chain().find_map(|cause| cause.downcast_ref::<E>()))
+}
+
+fn trap_name(error: &wasmtime::Error) -> String {
+    if let Some(trap) = find::<Trap>(error) {
+        let name = match trap {
+            Trap::StackOverflow => "stack-overflow",
+            Trap::MemoryOutOfBounds | Trap::HeapMisaligned => "memory-out-of-bounds",
+            Trap::TableOutOfBounds | Trap::IndirectCallToNull => "table-out-of-bounds",
+            Trap::BadSignature => "bad-signature",
+            Trap::IntegerOverflow => "integer-overflow",
+            Trap::IntegerDivisionByZero => "division-by-zero",
+            Trap::BadConversionToInteger => "bad-conversion-to-integer",
+            Trap::UnreachableCodeReached => "unreachable",
+            Trap::CannotEnterComponent | Trap::CannotLeaveComponent => "reentrance",
+            _ => return one_line(&trap.to_string()),
+        };
+        return name.to_owned();
+    }
+    if let Some(exit) = find::<I32Exit>(error) {
+        return format!("exit-{}", exit.0);
+    }
+    // What is left is a value or handle that the component model does not allow.
+    format!(
+        "invalid-value: {}",
+        one_line(&error.root_cause().to_string())
+    )
+}
+
+fn backtrace(error: &wasmtime::Error) -> Vec<String> {
+    let Some(trace) = error.downcast_ref::<WasmBacktrace>() else {
+        return Vec::new();
+    };
+    let frames = trace.frames().iter().take(FRAMES_MAX);
+    let named = frames.map(|frame| {
+        let name = frame.func_name().unwrap_or("<unnamed>");
+        name.chars().take(FRAME_CHARS).collect()
+    });
+    named.collect()
+}
+
+fn one_line(text: &str) -> String {
+    text.lines()
+        .next()
+        .unwrap_or("")
+        .chars()
+        .take(200)
+        .collect()
+}
