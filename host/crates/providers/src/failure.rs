@@ -86,10 +86,17 @@ fn now<'h>(mut headers: impl Iterator<Item = (&'h str, &'h str)>) -> Timestamp {
     Timestamp(i64::try_from(since).unwrap_or(i64::MAX))
 }
 
-/// The failure that a reply tells after it began as a success; `None` when it tells none.
-pub(crate) fn in_reply(event: &Json) -> Option<LlmFailure> {
-    event.get("error").filter(|error| !error.is_null())?;
-    let told = told_by(event).unwrap_or_default();
+/// The failure that a piece of a reply tells after it began as a success; `None` when it tells
+/// none. `event` is the name of the event; some servers give an error only that.
+pub(crate) fn in_reply(event: &str, piece: &Json) -> Option<LlmFailure> {
+    let nested = piece.get("error").is_some_and(|error| !error.is_null());
+    let bare = event == "error" || piece.get("object").is_some_and(|kind| kind == "error");
+    let told = match (nested, bare) {
+        (true, _) => told_by(piece),
+        (false, true) => told_by(&serde_json::json!({ "error": piece })),
+        (false, false) => return None,
+    };
+    let told = told.unwrap_or_default();
     let codes: Vec<&str> = told.codes.iter().map(String::as_str).collect();
     let class = classify(&ErrorSigns {
         codes: &codes,
@@ -333,7 +340,7 @@ mod tests {
     fn an_error_inside_a_reply_is_classified_by_its_own_code() {
         let read = |text: &str| {
             let json: Json = serde_json::from_str(text).unwrap();
-            let failure = in_reply(&json)?;
+            let failure = in_reply("", &json)?;
             Some((failure.reason, failure.retryable, failure.message))
         };
         assert_eq!(read(r#"{"choices":[],"error":null}"#), None);

@@ -78,7 +78,7 @@ const QUOTA_TEXTS: &[&str] = &[
 ];
 /// Words of a limit that passes by waiting, whatever else the text says.
 const PASSING_TEXTS: &[&str] = &["per minute", "per second", "please wait"];
-const CONTEXT_CODES: &[&str] = &["context_length_exceeded", "request_too_large_for_context"];
+const CONTEXT_CODES: &[&str] = &["context_length_exceeded", "exceed_context_size_error"];
 const CONTEXT_TEXTS: &[&str] = &[
     "context length exceeded",
     "context_length_exceeded",
@@ -132,6 +132,7 @@ const TRANSPORT_TEXTS: &[&str] = &[
 const STATUS_OF_CODE: &[(&str, u16)] = &[
     ("invalid_request_error", 400),
     ("context_length_exceeded", 400),
+    ("exceed_context_size_error", 400),
     ("authentication_error", 401),
     ("invalid_api_key", 401),
     ("billing_error", 402),

@@ -113,8 +113,8 @@ impl MessagesDecoder {
         }
     }
 
-    fn take(&mut self, json: Json, sink: &dyn EventSink) -> Result<(), LlmFailure> {
-        if let Some(failure) = failure::in_reply(&json) {
+    fn take(&mut self, name: &str, json: Json, sink: &dyn EventSink) -> Result<(), LlmFailure> {
+        if let Some(failure) = failure::in_reply(name, &json) {
             return Err(failure);
         }
         let event: Event = serde_json::from_value(json).map_err(|e| failure::not_json(&e))?;
@@ -242,7 +242,7 @@ impl Decoder for MessagesDecoder {
             return Ok(());
         }
         match serde_json::from_str(data) {
-            Ok(json) => self.take(json, sink),
+            Ok(json) => self.take(&event.name, json, sink),
             // The end of the bytes cut it; whether the reply is complete is told by the rest.
             Err(_) if event.unterminated => Ok(()),
             Err(error) => Err(failure::not_json(&error)),
@@ -251,7 +251,7 @@ impl Decoder for MessagesDecoder {
 
     fn whole(&mut self, body: &[u8], sink: &dyn EventSink) -> Result<(), LlmFailure> {
         let json: Json = serde_json::from_slice(body).map_err(|e| failure::not_json(&e))?;
-        if let Some(failure) = failure::in_reply(&json) {
+        if let Some(failure) = failure::in_reply("", &json) {
             return Err(failure);
         }
         let reply: Reply = serde_json::from_value(json).map_err(|e| failure::not_json(&e))?;

@@ -40,8 +40,8 @@ impl ChatDecoder {
         }
     }
 
-    fn chunk(&mut self, json: Json, sink: &dyn EventSink) -> Result<(), LlmFailure> {
-        if let Some(failure) = failure::in_reply(&json) {
+    fn chunk(&mut self, name: &str, json: Json, sink: &dyn EventSink) -> Result<(), LlmFailure> {
+        if let Some(failure) = failure::in_reply(name, &json) {
             return Err(failure);
         }
         let chunk: Chunk = serde_json::from_value(json).map_err(|e| failure::not_json(&e))?;
@@ -134,7 +134,7 @@ impl Decoder for ChatDecoder {
             return Ok(());
         }
         match serde_json::from_str(data) {
-            Ok(json) => self.chunk(json, sink),
+            Ok(json) => self.chunk(&event.name, json, sink),
             // The end of the bytes cut it; whether the reply is complete is told by the rest.
             Err(_) if event.unterminated => Ok(()),
             Err(error) => Err(failure::not_json(&error)),
@@ -146,7 +146,7 @@ impl Decoder for ChatDecoder {
         let has_message = json
             .pointer("/choices/0/message")
             .is_some_and(Json::is_object);
-        self.chunk(json, sink)?;
+        self.chunk("", json, sink)?;
         if !has_message {
             return Err(failure::malformed("it holds no message"));
         }
