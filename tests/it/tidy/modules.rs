@@ -24,13 +24,14 @@ const CORE: Arrows = Arrows {
         ("schema", &[]),
         ("function", &["schema"]),
         ("catalog", &["function", "schema"]),
+        ("tool", &["function", "schema"]),
         ("session", &["id", "content", "failure", "function"]),
         (
             "context",
             &["session", "function", "content", "failure", "id", "schema"],
         ),
         ("decision", &["catalog", "function", "schema"]),
-        ("llm", &["content", "failure", "id", "session"]),
+        ("llm", &["content", "failure", "id", "session", "tool"]),
         (
             "guest",
             &[

@@ -164,6 +164,21 @@ pub(crate) mod testing {
         whole
     }
 
+    /// Cuts a good reply at every byte of a short one, else at a thousand places: what is left is
+    /// an error, or the same reply.
+    fn check_cuts<D: Decoder>(bytes: &[u8], whole: &ModelReply, decoder: &dyn Fn() -> D) {
+        for end in (0..bytes.len()).step_by(bytes.len() / 1000 + 1) {
+            let mut chunks = std::iter::once(&bytes[..end]);
+            match stream(decoder(), &mut chunks, &Shown::default()) {
+                Ok(reply) => {
+                    let same = (&reply.content, reply.stop) == (&whole.content, whole.stop);
+                    assert!(same, "cut at {end}: {reply:?}");
+                }
+                Err(failure) => assert_eq!(failure, failure::truncated(), "cut at {end}"),
+            }
+        }
+    }
+
     /// Decodes a reply that came as one document.
     fn decode_whole<D: Decoder>(bytes: &[u8], mut decoder: D) -> Decoded {
         let shown = Shown::default();
@@ -227,7 +242,13 @@ pub(crate) mod testing {
         for scenario in std::fs::read_dir(&folder).unwrap() {
             let scenario = scenario.unwrap().path();
             let decoded = match std::fs::read(scenario.join("reply.sse")) {
-                Ok(bytes) => decode(&bytes, decoder),
+                Ok(bytes) => {
+                    let decoded = decode(&bytes, decoder);
+                    if let Ok(whole) = &decoded.0 {
+                        check_cuts(&bytes, whole, decoder);
+                    }
+                    decoded
+                }
                 Err(_) => {
                     let bytes = std::fs::read(scenario.join("reply.json")).unwrap();
                     decode_whole(&bytes, decoder())

@@ -55,7 +55,10 @@ pub(crate) fn of_answer(answer: &Answer<'_>, key: Option<&Secret>) -> LlmFailure
         io: None,
         should_retry: should_retry(headers()),
     });
-    let mut message = answer.status.to_string();
+    let mut message = match answer.status.canonical_reason() {
+        Some(reason) => format!("{} {reason}", answer.status.as_u16()),
+        None => answer.status.as_u16().to_string(),
+    };
     if answer.status.is_redirection() {
         message.push_str(": redirects are not followed; set the base URL to the final address");
     } else if !told.sentence.is_empty() {
@@ -282,6 +285,13 @@ mod tests {
                 Invalid,
                 false,
                 "422 Unprocessable Entity: field required",
+            ),
+            (
+                520,
+                r#"{"message":"no idea"}"#,
+                Provider,
+                true,
+                "520: no idea",
             ),
             (
                 400,
