@@ -73,8 +73,10 @@ pub(crate) fn of_answer(answer: &Answer<'_>, key: Option<&Secret>) -> LlmFailure
     }
     let mut failure = class.to_failure(message);
     failure.http_status = Some(answer.status.as_u16());
-    failure.retry_after_ms = retry_after(headers(), now(headers()))
-        .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    let wait = retry_after(headers(), now(headers()));
+    // Rounded up: the hint is a lower bound.
+    let milliseconds = wait.map(|wait| wait.as_nanos().div_ceil(1_000_000));
+    failure.retry_after_ms = milliseconds.map(|ms| u64::try_from(ms).unwrap_or(u64::MAX));
     failure
 }
 
@@ -115,10 +117,14 @@ pub(crate) fn in_reply(event: &str, piece: &Json) -> Option<LlmFailure> {
     Some(class.to_failure(message))
 }
 
-/// The connection failed; `what` says at which step.
-pub(crate) fn lost(what: &str, error: &dyn std::error::Error) -> LlmFailure {
-    let message = format!("{what}: {}", innermost(error));
-    LlmFailure::new(LlmReason::Transport, true, message)
+/// The connection failed; `what` says at which step. A certificate that is not trusted now will
+/// not be later.
+pub(crate) fn lost(what: &str, error: &Cause) -> LlmFailure {
+    let innermost = innermost(error);
+    let message = format!("{what}: {innermost}");
+    let tls = innermost.downcast_ref::<rustls::Error>();
+    let refused = matches!(tls, Some(rustls::Error::InvalidCertificate(_)));
+    LlmFailure::new(LlmReason::Transport, !refused, message)
 }
 
 /// A wait took too long.
@@ -159,13 +165,17 @@ pub(crate) fn refused(why: impl Into<String>) -> LlmFailure {
     LlmFailure::new(LlmReason::Invalid, false, why)
 }
 
+type Cause = dyn std::error::Error + 'static;
+
 /// The innermost cause; the outer layers of a client name only themselves and the address.
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
+fn innermost<'e>(error: &'e Cause) -> &'e Cause {
+    // An I/O error gives the source of what it holds as its own, and so would hide what it holds.
+    let held = error.downcast_ref::<std::io::Error>();
+    let held = held.and_then(std::io::Error::get_ref);
+    match held {
+        Some(inner) => innermost(inner),
+        None => error.source().map_or(error, innermost),
     }
-    innermost.to_string()
 }
 
 /// What a JSON body tells, in any of the forms that servers use.
@@ -344,6 +354,20 @@ mod tests {
             no,
             failure(503, LlmReason::Provider, false, "503 Service Unavailable")
         );
+    }
+
+    #[test]
+    fn a_certificate_that_is_not_trusted_is_not_tried_again() {
+        let unknown = rustls::CertificateError::UnknownIssuer;
+        for (inner, again) in [
+            (rustls::Error::InvalidCertificate(unknown), false),
+            (rustls::Error::DecryptError, true),
+        ] {
+            let message = format!("no connection to `h`: {inner}");
+            let failure = lost("no connection to `h`", &std::io::Error::other(inner));
+            let expected = LlmFailure::new(LlmReason::Transport, again, message);
+            assert_eq!(failure, expected);
+        }
     }
 
     #[test]

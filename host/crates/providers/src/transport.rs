@@ -17,6 +17,11 @@ const REQUEST_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// How much of the body of an error is read. Errors are sentences; the rest is markup.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
+/// How long a silence inside the body of an error is borne; its status is known by then.
+const ERROR_IDLE: Duration = Duration::from_secs(5);
+/// How many unused connections to one host are kept for later requests.
+const IDLE_CONNECTIONS_MAX: usize = 32;
+
 /// How long to wait and how much to take.
 #[derive(Clone, Debug)]
 pub struct TransportOptions {
@@ -107,6 +112,7 @@ impl Transport {
             .retry(reqwest::retry::never())
             .referer(false)
             .no_proxy()
+            .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
             .connect_timeout(options.connect);
         if let Some(proxy) = &options.proxy {
             let proxy = reqwest::Proxy::all(proxy).map_err(TransportError::Proxy)?;
@@ -203,6 +209,7 @@ impl Reply {
 
     /// The beginning of the body, as far as it comes.
     async fn beginning(&mut self, bytes_max: usize) -> Vec<u8> {
+        self.idle = self.idle.min(ERROR_IDLE);
         let mut body = Vec::new();
         while body.len() < bytes_max {
             match self.next().await {

@@ -157,7 +157,8 @@ impl LlmError {
                     failure = failure.with("http_status", status);
                 }
                 if let Some(wait_ms) = failed.retry_after_ms {
-                    failure = failure.with("retry_after_ms", wait_ms);
+                    let wait = std::time::Duration::from_millis(wait_ms);
+                    failure = failure.with("retry_after_s", wait.as_secs_f64());
                 }
                 failure
             }
