@@ -16,6 +16,8 @@ use sha2::{Digest as _, Sha256};
 const MAGIC: &[u8; 8] = b"opcache1";
 /// The largest entry that is read; a longer file was not written by us.
 const ENTRY_BYTES_MAX: u64 = 1 << 30;
+/// What the folder holds at most; the oldest entries go when a new one would exceed it.
+const FOLDER_BYTES_MAX: u64 = 2 << 30;
 
 /// Why the cache folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -130,7 +132,33 @@ impl CacheFolder {
             // The first error is the one to tell; a leftover is only untidy.
             let _ = self.dir.remove_file(&temporary);
         }
+        self.prune(FOLDER_BYTES_MAX);
         renamed
+    }
+
+    /// Removes the oldest entries until the rest fits. Entries that vanish meanwhile, because
+    /// another process does the same, are as good as removed.
+    fn prune(&self, bytes_max: u64) {
+        let Ok(entries) = self.dir.entries() else {
+            return;
+        };
+        let mut known: Vec<_> = entries
+            .flatten()
+            .filter_map(|entry| {
+                let metadata = entry.metadata().ok()?;
+                Some((metadata.modified().ok()?, metadata.len(), entry.file_name()))
+            })
+            .collect();
+        let mut bytes: u64 = known.iter().map(|(_, size, _)| size).sum();
+        known.sort_by_key(|(modified, ..)| *modified);
+        for (_, size, name) in known {
+            if bytes <= bytes_max {
+                return;
+            }
+            // An entry that cannot be removed is tried again next time.
+            let _ = self.dir.remove_file(name);
+            bytes -= size;
+        }
     }
 
     fn write_temporary(&self, name: &str, content: &[u8]) -> io::Result<()> {
@@ -206,6 +234,22 @@ mod tests {
         CacheFolder::open(&path).unwrap();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn the_oldest_entries_go_when_the_folder_is_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CacheFolder::open(folder.path()).unwrap();
+        let day = |n: u64| std::time::UNIX_EPOCH + std::time::Duration::from_secs(n * 86_400);
+        for (name, modified) in [("b", day(2)), ("a", day(1)), ("c", day(3))] {
+            cache.write(name, &[0; 60]).unwrap();
+            let path = folder.path().join(name);
+            let file = std::fs::File::options().write(true).open(path).unwrap();
+            file.set_modified(modified).unwrap();
+        }
+        cache.prune(200);
+        let left = ["a", "b", "c"].map(|name| cache.read(name).is_some());
+        assert_eq!(left, [false, true, true]);
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl GuestDecider {
         name: impl Into<String>,
         engine: Engine,
         component: LoadedComponent,
-        mut limits: Limits,
+        limits: Limits,
     ) -> Result<Self, LoadError> {
         if !component.is_decider() {
             return Err(LoadError::Incompatible(format!(
@@ -40,12 +40,11 @@ impl GuestDecider {
                 component.name()
             )));
         }
-        limits.memory_bytes = limits.memory_bytes.min(engine.options().memory_bytes_max);
         Ok(Self {
             name: name.into(),
+            limits: engine.held(limits),
             engine,
             component,
-            limits: Arc::new(limits),
         })
     }
 

@@ -15,7 +15,7 @@ use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::cache::{CacheError, CacheFolder};
 use crate::instance::CallState;
-use crate::limits::LimitReached;
+use crate::limits::{LimitReached, Limits};
 use crate::linking;
 
 /// The distance of two epochs. The time of a guest is looked at that often while it computes, so
@@ -36,6 +36,8 @@ const FIBER_STACK_BYTES: usize = 2 << 20;
 const MEMORIES_PER_SLOT: u32 = 2;
 const TABLES_PER_SLOT: u32 = 4;
 const CORE_INSTANCES_PER_SLOT: u32 = 8;
+/// Elements of one table; limits of single calls are cut to it.
+const TABLE_ELEMENTS_MAX: u32 = 100_000;
 /// Host bytes that describe one instance; interpreters of other languages need up to 10 MiB.
 const INSTANCE_BYTES_MAX: usize = 10 << 20;
 
@@ -156,6 +158,13 @@ impl Engine {
         }
     }
 
+    /// The limits as this engine can hold them: a slot of the pool has a size.
+    pub(crate) fn held(&self, mut limits: Limits) -> Arc<Limits> {
+        limits.memory_bytes = limits.memory_bytes.min(self.0.options.memory_bytes_max);
+        limits.table_elements = limits.table_elements.min(TABLE_ELEMENTS_MAX.into());
+        Arc::new(limits)
+    }
+
     /// How the engine is set up.
     #[must_use]
     pub fn options(&self) -> &EngineOptions {
@@ -270,7 +279,7 @@ fn pooled(options: &EngineOptions) -> Config {
     pool.max_memory_size(memory_bytes);
     pool.max_component_instance_size(INSTANCE_BYTES_MAX);
     pool.max_core_instance_size(INSTANCE_BYTES_MAX);
-    pool.table_elements(100_000);
+    pool.table_elements(TABLE_ELEMENTS_MAX as usize);
     pool.max_tables_per_module(4);
     let mut config = common();
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));

@@ -30,12 +30,10 @@ pub struct ComponentHost {
 impl ComponentHost {
     /// A host without components. Every call gets these limits.
     #[must_use]
-    pub fn new(engine: Engine, mut limits: Limits) -> Self {
-        // A memory larger than a slot of the pool could not be given.
-        limits.memory_bytes = limits.memory_bytes.min(engine.options().memory_bytes_max);
+    pub fn new(engine: Engine, limits: Limits) -> Self {
         Self {
+            limits: engine.held(limits),
             engine,
-            limits: Arc::new(limits),
             components: HashMap::new(),
         }
     }

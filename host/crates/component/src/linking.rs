@@ -187,8 +187,8 @@ mod tests {
                 ("wasi:sockets/tcp@0.2.0", &[]),
                 ("wasi:http/types@0.2.0", &[]),
             ],
-            "denied: `wasi:sockets/tcp@0.2.0`, `wasi:http/types@0.2.0` reach the network, which is \
-             not granted to components",
+            "denied: the network is not granted to components: `wasi:sockets/tcp@0.2.0`, \
+             `wasi:http/types@0.2.0`",
         );
     }
 }

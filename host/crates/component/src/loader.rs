@@ -139,7 +139,7 @@ fn imports_message(missing: &[MissingImport], denied: &[String]) -> String {
         let names = denied.iter().map(|name| format!("`{name}`"));
         let names = names.collect::<Vec<_>>().join(", ");
         parts.push(format!(
-            "denied: {names} reach the network, which is not granted to components"
+            "denied: the network is not granted to components: {names}"
         ));
     }
     parts.join("; ")

@@ -1,8 +1,6 @@
 //! The one look at a component's metadata: its `describe` runs without any grant and within
 //! limits far below those of a call.
 
-use std::sync::Arc;
-
 use crate::assemble::MetadataError;
 use crate::bindings::exports::openprogram::agentic::metadata as wire;
 use crate::engine::{Engine, Lane};
@@ -32,10 +30,8 @@ pub(crate) async fn metadata(engine: &Engine, code: &Code) -> Result<Option<Meta
     let Some(indices) = &prepared.metadata else {
         return Ok(None);
     };
-    let mut limits = limits();
-    limits.memory_bytes = limits.memory_bytes.min(engine.options().memory_bytes_max);
     let job = Job {
-        limits: Arc::new(limits),
+        limits: engine.held(limits()),
         services: None,
         lane: Lane::Leaf,
     };

@@ -115,9 +115,10 @@ fn backtrace(error: &wasmtime::Error) -> Vec<String> {
         return Vec::new();
     };
     let frames = trace.frames().iter().take(FRAMES_MAX);
-    let named = frames.map(|frame| {
-        let name = frame.func_name().unwrap_or("<unnamed>");
-        name.chars().take(FRAME_CHARS).collect()
+    // A component built without names has none to show.
+    let named = frames.filter_map(|frame| {
+        let name = frame.func_name()?;
+        Some(name.chars().take(FRAME_CHARS).collect())
     });
     named.collect()
 }

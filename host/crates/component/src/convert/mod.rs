@@ -7,6 +7,9 @@ mod base64_text;
 mod from_json;
 mod to_json;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use base64_text::{decode_bytes, encode_bytes};
 pub(crate) use from_json::{ConvertError, argument};
 pub(crate) use to_json::{Output, OutputError, ParseError, check_json_depth, parse_json, result};

@@ -287,6 +287,10 @@ fn fields_of(
     output.pay(2)?;
     let mut object = JsonObject::new();
     for ((_, value), field) in values.into_iter().zip(&record.fields) {
+        // Canonical JSON leaves out what is none, as the schema of a record says.
+        if matches!(value, Val::Option(None)) {
+            continue;
+        }
         output.pay(field.name.len() + 4)?;
         let value = convert(value, &field.ty, depth + 1, output)?;
         object.insert(field.name.clone(), value);

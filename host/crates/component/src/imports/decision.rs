@@ -307,3 +307,55 @@ impl wire::HostPicked for CallState {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(menu: &mut MenuHandle, name: &str, limits: &Limits) {
+        menu.set(|menu| {
+            menu.pay(&[name], limits)?;
+            let kind = OptionKind::Function("f".to_owned());
+            menu.add(name.to_owned(), None, kind, limits)
+        });
+    }
+
+    #[track_caller]
+    fn check(names: &[&str], limits: &Limits, expected: Option<&str>) {
+        let mut menu = MenuHandle::new();
+        for name in names {
+            add(&mut menu, name, limits);
+        }
+        let told = menu.refused.as_ref().map(ToString::to_string);
+        assert_eq!(told.as_deref(), expected);
+    }
+
+    #[test]
+    fn what_a_setter_cannot_accept_is_told_later_and_stops_the_menu() {
+        let limits = Limits {
+            menu_options: 3,
+            menu_bytes: 10,
+            ..Limits::default()
+        };
+        check(&["a", "b", "c"], &limits, None);
+        check(&["a", "a"], &limits, Some("the menu has two options `a`"));
+        check(&["a", ""], &limits, Some("the option has no name"));
+        check(
+            &["a", "b", "c", "d"],
+            &limits,
+            Some("the menu has more than 3 options"),
+        );
+        check(
+            &["aaaaaa", "bbbbbb"],
+            &limits,
+            Some("the menu is longer than 10 bytes"),
+        );
+        let mut menu = MenuHandle::new();
+        for name in ["a", "a", "b"] {
+            add(&mut menu, name, &limits);
+        }
+        assert_eq!(menu.options.len(), 1);
+        let path = menu.refused.and_then(|f| f.details.get("path").cloned());
+        assert_eq!(path, Some("options[1]".into()));
+    }
+}

@@ -95,7 +95,7 @@ async fn missing_and_denied_imports_are_named_together() {
             .to_string(),
         "the component imports what this host does not have: `acme:db/query@1.0.0`, \
          `openprogram:agentic/function@0.1.0` (nearest: `openprogram:agentic/functions@0.1.0`); \
-         denied: `wasi:sockets/network@0.2.3` reach the network, which is not granted to components"
+         denied: the network is not granted to components: `wasi:sockets/network@0.2.3`"
     );
 }
 

@@ -3,6 +3,7 @@
 mod calls;
 mod limit;
 mod load;
+mod metadata;
 
 use std::sync::Arc;
 
