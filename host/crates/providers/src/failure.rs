@@ -168,7 +168,7 @@ pub(crate) fn refused(why: impl Into<String>) -> LlmFailure {
 type Cause = dyn std::error::Error + 'static;
 
 /// The innermost cause; the outer layers of a client name only themselves and the address.
-fn innermost<'e>(error: &'e Cause) -> &'e Cause {
+fn innermost(error: &Cause) -> &Cause {
     // An I/O error gives the source of what it holds as its own, and so would hide what it holds.
     let held = error.downcast_ref::<std::io::Error>();
     let held = held.and_then(std::io::Error::get_ref);
