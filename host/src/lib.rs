@@ -1,1 +1,17 @@
 //! The OpenProgram host: library models, sandboxed functions, and the command line.
+//!
+//! The modules of the binary as a library, so that tests can use them; no logic of its own.
+
+pub mod settings;
+
+pub mod state;
+
+pub mod source;
+
+pub mod text;
+
+pub mod input;
+
+pub mod app;
+
+pub mod commands;

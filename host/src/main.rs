@@ -1,2 +1,45 @@
-//! The `openprogram` binary.
-fn main() {}
+//! The `openprogram` binary: parse, load settings, run one command, exit with its code.
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser as _;
+use openprogram::app::App;
+use openprogram::commands::console::Console;
+use openprogram::commands::exit::Exit;
+use openprogram::commands::{Cli, Command, end_badly};
+use openprogram::settings::Settings;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors and go to stdout; a closed output has no reader.
+            let _ = error.print();
+            return exit_code(if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Done
+            });
+        }
+    };
+    let mut console = Console::of_process();
+    let error_form = cli.command.error_form();
+    let exit = start(cli.command, &mut console)
+        .unwrap_or_else(|error| end_badly(&error, error_form, &mut console));
+    exit_code(exit)
+}
+
+fn start(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
+    let folder = std::env::current_dir().context("cannot tell the current folder")?;
+    let settings = Settings::load(&folder, std::env::var_os("OPENPROGRAM_HOME"))?;
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the async runtime")?;
+    Ok(tokio.block_on(command.run(App::new(settings), console)))
+}
+
+fn exit_code(exit: Exit) -> ExitCode {
+    ExitCode::from(exit as u8)
+}

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::files::is_test_module;
 use super::scan::{module_path, reexports, uses};
 use super::{files_below, none, read};
 
@@ -41,14 +42,103 @@ const CORE: Arrows = Arrows {
     ],
 };
 
-const CRATES: [&Arrows; 1] = [&CORE];
+const RUNTIME: Arrows = Arrows {
+    source: "host/crates/runtime/src",
+    modules: &[],
+};
+const COMPONENT: Arrows = Arrows {
+    source: "host/crates/component/src",
+    modules: &[
+        ("limits", &[]),
+        ("log", &["limits"]),
+        ("contract", &[]),
+        ("facts", &[]),
+        ("cache", &[]),
+        ("error", &["cache"]),
+        ("source", &["error"]),
+        ("handles", &["limits"]),
+        ("bindings", &["handles"]),
+        ("convert", &["limits"]),
+        ("state", &["limits", "log"]),
+        ("imports", &["bindings", "convert", "handles", "state"]),
+        ("trap", &["limits", "state"]),
+        (
+            "linking",
+            &["bindings", "contract", "error", "facts", "state"],
+        ),
+        ("ticker", &[]),
+        (
+            "engine",
+            &["cache", "error", "limits", "linking", "state", "ticker"],
+        ),
+        ("decode_types", &["facts"]),
+        ("decode", &["decode_types", "error", "facts"]),
+        ("types", &["facts"]),
+        ("assemble", &["error", "facts", "types"]),
+        ("instance", &["engine", "limits", "state", "trap"]),
+        (
+            "prepare",
+            &["bindings", "engine", "error", "facts", "source", "state"],
+        ),
+        ("code", &["engine", "error", "facts", "prepare", "source"]),
+        (
+            "sandbox",
+            &[
+                "bindings", "code", "engine", "error", "facts", "instance", "limits",
+            ],
+        ),
+        (
+            "loader",
+            &[
+                "assemble", "code", "contract", "decode", "engine", "error", "facts", "linking",
+                "sandbox", "source",
+            ],
+        ),
+        ("bytes_call", &["convert", "instance", "prepare", "state"]),
+        (
+            "decider",
+            &[
+                "engine", "error", "handles", "imports", "instance", "limits", "loader",
+            ],
+        ),
+        (
+            "host",
+            &[
+                "bytes_call",
+                "convert",
+                "engine",
+                "handles",
+                "instance",
+                "limits",
+                "loader",
+                "prepare",
+                "state",
+            ],
+        ),
+    ],
+};
+const PROVIDERS: Arrows = Arrows {
+    source: "host/crates/providers/src",
+    modules: &[],
+};
+const STORE: Arrows = Arrows {
+    source: "host/crates/store/src",
+    modules: &[],
+};
+const HOST: Arrows = Arrows {
+    source: "host/src",
+    modules: &[],
+};
+
+const CRATES: [&Arrows; 6] = [&CORE, &RUNTIME, &COMPONENT, &PROVIDERS, &STORE, &HOST];
 
 /// The arrows found in one crate: module, what it uses, and a file that does.
 fn found(arrows: &Arrows) -> BTreeMap<(String, String), String> {
     let source = Path::new(arrows.source);
     let root = reexports(&read(&source.join("lib.rs")));
     let mut found = BTreeMap::new();
-    for file in files_below(arrows.source, "rs") {
+    let files = files_below(arrows.source, "rs").into_iter();
+    for file in files.filter(|file| !is_test_module(file)) {
         let here = module_path(file.strip_prefix(source).unwrap());
         let Some(module) = here.first() else {
             continue;

@@ -5,71 +5,22 @@
 //! component, because silence would change what a model is offered.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use openprogram_core::Json;
 use openprogram_core::function::{
     Expose, Function, FunctionName, Offer, Parameter, ParameterSource, RenderRange, RuntimeRole,
 };
-use openprogram_core::schema::{
-    Case, CasesType, CheckMode, Field, IntegerKind, RecordType, Type, check_value, shown_name,
-};
+use openprogram_core::schema::{CheckMode, Type, check_value, shown_name};
 
+use crate::error::MetadataError;
 use crate::facts::{
-    Facts, FunctionFact, FunctionMetadata, Metadata, NamedFact, ParameterFact, ParameterKind,
+    Facts, FunctionFact, FunctionMetadata, Metadata, ParameterFact, ParameterKind,
     ParameterMetadata, TypeFact, TypeMetadata,
 };
+use crate::types::type_of;
 
 /// The longest system prompt, as for `set-system`.
 const SYSTEM_BYTES_MAX: usize = 64 << 10;
-
-/// What is wrong with the metadata of a component.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MetadataError {
-    /// It could not be read.
-    #[error("the component could not tell its metadata: {0}")]
-    Unreadable(String),
-    /// It describes a function that is not exported.
-    #[error("the metadata describes `{interface}.{name}`, which the component does not export")]
-    UnknownFunction {
-        /// The interface it names.
-        interface: String,
-        /// The function it names.
-        name: String,
-    },
-    /// It describes one function twice.
-    #[error("the metadata describes `{function}` twice")]
-    DescribedTwice {
-        /// The function.
-        function: String,
-    },
-    /// It describes a parameter that is not there.
-    #[error("the metadata of `{function}` describes a parameter `{parameter}`, which it lacks")]
-    UnknownParameter {
-        /// The function.
-        function: String,
-        /// The parameter it names.
-        parameter: String,
-    },
-    /// An attribute has no known key.
-    #[error("the metadata of `{owner}` has an unknown attribute `{key}`")]
-    UnknownAttribute {
-        /// The function or `function(parameter)`.
-        owner: String,
-        /// The key.
-        key: String,
-    },
-    /// An attribute has a value that does not fit.
-    #[error("the attribute `{key}` of `{owner}`: {problem}")]
-    BadAttribute {
-        /// The function or `function(parameter)`.
-        owner: String,
-        /// The key.
-        key: String,
-        /// What is wrong.
-        problem: String,
-    },
-}
 
 /// Makes the functions of a component that is installed under a name.
 ///
@@ -374,92 +325,4 @@ fn parameter(fact: &ParameterFact, types: &[TypeMetadata]) -> Parameter {
             parameter
         }
     }
-}
-
-fn type_of(fact: &TypeFact, types: &[TypeMetadata]) -> Type {
-    let boxed = |fact: &TypeFact| Box::new(type_of(fact, types));
-    match fact {
-        TypeFact::Bool => Type::Bool,
-        TypeFact::S8 => Type::Integer(IntegerKind::S8),
-        TypeFact::U8 => Type::Integer(IntegerKind::U8),
-        TypeFact::S16 => Type::Integer(IntegerKind::S16),
-        TypeFact::U16 => Type::Integer(IntegerKind::U16),
-        TypeFact::S32 => Type::Integer(IntegerKind::S32),
-        TypeFact::U32 => Type::Integer(IntegerKind::U32),
-        TypeFact::S64 => Type::Integer(IntegerKind::S64),
-        TypeFact::U64 => Type::Integer(IntegerKind::U64),
-        TypeFact::F32 => Type::Float32,
-        TypeFact::F64 => Type::Float64,
-        TypeFact::Char => Type::Char,
-        TypeFact::String => Type::String,
-        TypeFact::Bytes => Type::Bytes,
-        TypeFact::Json => Type::Json,
-        TypeFact::List(inner) => Type::List(boxed(inner)),
-        TypeFact::FixedList(inner, length) => Type::FixedList(boxed(inner), *length),
-        TypeFact::Map(key, value) => Type::Map(boxed(key), boxed(value)),
-        TypeFact::Option(inner) => Type::Option(boxed(inner)),
-        TypeFact::Tuple(items) => Type::Tuple(items.iter().map(|i| type_of(i, types)).collect()),
-        TypeFact::Result(ok, err) => {
-            Type::Result(ok.as_deref().map(boxed), err.as_deref().map(boxed))
-        }
-        TypeFact::Record(named) => Type::Record(Arc::new(record(named, types))),
-        TypeFact::Enum(named) => Type::Enum(Arc::new(cases(named, types))),
-        TypeFact::Flags(named) => Type::Flags(Arc::new(cases(named, types))),
-        TypeFact::Variant(named) => Type::Variant(Arc::new(cases(named, types))),
-    }
-}
-
-fn record(named: &NamedFact, types: &[TypeMetadata]) -> RecordType {
-    let said = said_of(named, types);
-    let fields = named.members.iter().map(|member| Field {
-        description: member_description(&member.name, &member.docs, said),
-        ..Field::new(
-            shown_name(&member.name),
-            member
-                .ty
-                .as_ref()
-                .map_or(Type::Json, |ty| type_of(ty, types)),
-        )
-    });
-    RecordType {
-        name: named.name.as_ref().map(|(_, name)| shown_name(name)),
-        description: type_description(named, said),
-        fields: fields.collect(),
-    }
-}
-
-fn cases(named: &NamedFact, types: &[TypeMetadata]) -> CasesType {
-    let said = said_of(named, types);
-    let cases = named.members.iter().map(|member| Case {
-        name: shown_name(&member.name),
-        description: member_description(&member.name, &member.docs, said),
-        payload: member.ty.as_ref().map(|ty| type_of(ty, types)),
-    });
-    CasesType {
-        name: named.name.as_ref().map(|(_, name)| shown_name(name)),
-        description: type_description(named, said),
-        cases: cases.collect(),
-    }
-}
-
-fn said_of<'a>(named: &NamedFact, types: &'a [TypeMetadata]) -> Option<&'a TypeMetadata> {
-    let (interface, name) = named.name.as_ref()?;
-    types
-        .iter()
-        .find(|ty| ty.interface == *interface && ty.name == *name)
-}
-
-fn type_description(named: &NamedFact, said: Option<&TypeMetadata>) -> Option<String> {
-    let said = said.map(|ty| ty.description.as_str());
-    first_text([said, Some(named.docs.as_str())])
-}
-
-fn member_description(name: &str, docs: &str, said: Option<&TypeMetadata>) -> Option<String> {
-    let said = said.and_then(|ty| ty.members.iter().find(|(member, _)| member == name));
-    first_text([said.map(|(_, text)| text.as_str()), Some(docs)])
-}
-
-fn first_text(texts: [Option<&str>; 2]) -> Option<String> {
-    let mut texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
-    texts.next().map(ToOwned::to_owned)
 }

@@ -27,9 +27,9 @@ wasmtime::component::bindgen!({
     imports: { default: async | trappable },
     exports: { default: async },
     with: {
-        "openprogram:agentic/runtime.runtime": crate::imports::RuntimeHandle,
-        "openprogram:agentic/decision.menu": crate::imports::MenuHandle,
-        "openprogram:agentic/decision.picked": crate::imports::PickedHandle,
-        "openprogram:agentic/decision-state.state": crate::imports::StateHandle,
+        "openprogram:agentic/runtime.runtime": crate::handles::RuntimeHandle,
+        "openprogram:agentic/decision.menu": crate::handles::MenuHandle,
+        "openprogram:agentic/decision.picked": crate::handles::PickedHandle,
+        "openprogram:agentic/decision-state.state": crate::handles::StateHandle,
     },
 });

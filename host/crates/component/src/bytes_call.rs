@@ -8,47 +8,9 @@ use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower};
 
 use crate::convert::{ConvertError, Output, decode_bytes, encode_bytes};
-use crate::facts::{FunctionFact, ParameterKind, TypeFact};
-use crate::host::{invalid_argument, output_error};
-use crate::instance::{CallState, Stop};
-use crate::prepare::{Prepared, PreparedFunction};
-
-/// A signature that is called by its static type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BytesCall {
-    /// `() -> list<u8>`
-    NothingToBytes,
-    /// `(list<u8>) -> list<u8>`
-    BytesToBytes,
-    /// `(list<u8>) -> string`
-    BytesToText,
-    /// `(string) -> list<u8>`
-    TextToBytes,
-    /// `(list<u8>) -> result<list<u8>, string>`
-    BytesToBytesOrText,
-}
-
-impl BytesCall {
-    /// The kind of a function's signature, if it is one of these.
-    pub(crate) fn of(fact: &FunctionFact) -> Option<Self> {
-        let parameters: Vec<_> = fact.parameters.iter().map(|p| &p.kind).collect();
-        let result = fact.result.as_ref()?;
-        let bytes = ParameterKind::Value(TypeFact::Bytes);
-        let text = ParameterKind::Value(TypeFact::String);
-        match (parameters.as_slice(), result) {
-            ([], TypeFact::Bytes) => Some(Self::NothingToBytes),
-            ([only], TypeFact::Bytes) if **only == bytes => Some(Self::BytesToBytes),
-            ([only], TypeFact::String) if **only == bytes => Some(Self::BytesToText),
-            ([only], TypeFact::Bytes) if **only == text => Some(Self::TextToBytes),
-            ([only], TypeFact::Result(Some(ok), Some(err)))
-                if **only == bytes && **ok == TypeFact::Bytes && **err == TypeFact::String =>
-            {
-                Some(Self::BytesToBytesOrText)
-            }
-            _ => None,
-        }
-    }
-}
+use crate::instance::Stop;
+use crate::prepare::{BytesCall, Prepared, PreparedFunction};
+use crate::state::CallState;
 
 /// Makes the call.
 pub(crate) async fn call(
@@ -95,7 +57,7 @@ pub(crate) async fn call(
     };
     output
         .pay(bytes.len().div_ceil(3) * 4 + 2)
-        .map_err(output_error)?;
+        .map_err(CallError::from)?;
     Ok(Json::String(encode_bytes(&bytes)))
 }
 
@@ -125,7 +87,7 @@ fn only_argument(call: &FunctionCall) -> Option<(&str, &Json)> {
 }
 
 fn missing() -> CallError {
-    invalid_argument(ConvertError {
+    CallError::from(ConvertError {
         path: String::new(),
         message: "missing".to_owned(),
     })
@@ -134,7 +96,7 @@ fn missing() -> CallError {
 fn bytes_argument(call: &FunctionCall) -> Result<Vec<u8>, CallError> {
     let (name, value) = only_argument(call).ok_or_else(missing)?;
     decode_bytes(value).map_err(|message| {
-        invalid_argument(ConvertError {
+        CallError::from(ConvertError {
             path: name.to_owned(),
             message,
         })
@@ -145,7 +107,7 @@ fn text_argument(call: &FunctionCall) -> Result<String, CallError> {
     let (name, value) = only_argument(call).ok_or_else(missing)?;
     let text = value.as_str().map(ToOwned::to_owned);
     text.ok_or_else(|| {
-        invalid_argument(ConvertError {
+        CallError::from(ConvertError {
             path: name.to_owned(),
             message: "expected a string".to_owned(),
         })
@@ -153,6 +115,6 @@ fn text_argument(call: &FunctionCall) -> Result<String, CallError> {
 }
 
 fn text_result(text: String, output: &mut Output) -> Result<Json, CallError> {
-    output.pay(text.len() + 2).map_err(output_error)?;
+    output.pay(text.len() + 2).map_err(CallError::from)?;
     Ok(Json::String(text))
 }

@@ -10,10 +10,12 @@ use openprogram_core::llm::{
 use wasmtime::component::Resource;
 
 use crate::engine::{Engine, Lane};
-use crate::imports::{StateHandle, from_wire};
+use crate::error::LoadError;
+use crate::handles::StateHandle;
+use crate::imports::from_wire;
 use crate::instance::{Job, Stop, run};
 use crate::limits::Limits;
-use crate::loader::{LoadError, LoadedComponent};
+use crate::loader::LoadedComponent;
 
 /// A provider that lets a component decide. It writes no text.
 pub struct GuestDecider {

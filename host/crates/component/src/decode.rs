@@ -4,23 +4,13 @@
 
 use wit_parser::decoding::{DecodedWasm, decode};
 use wit_parser::{
-    Function, FunctionKind, Handle, Interface, Resolve, Type, TypeDefKind, TypeId, TypeOwner,
-    WorldItem, WorldKey,
+    Function, FunctionKind, Interface, Resolve, Type, TypeDefKind, TypeId, WorldItem, WorldKey,
 };
 
-use crate::facts::{
-    FunctionFact, ImportFact, MemberFact, NamedFact, ParameterFact, ParameterKind, Signature,
-    TypeFact,
-};
-use crate::loader::LoadError;
+use crate::decode_types::{OWN_PACKAGE, TYPE_DEPTH_MAX, TypeReader};
+use crate::error::LoadError;
+use crate::facts::{FunctionFact, ImportFact, ParameterFact, Signature};
 
-/// Interfaces of ours that a component exports for the host, not for models.
-const OWN_PACKAGE: &str = "openprogram:agentic/";
-/// Parts of all types of one function. Types that share parts can be small in a component and
-/// huge when written out, as a schema is.
-const TYPE_PARTS_MAX: usize = 10_000;
-/// Nesting of one type.
-const TYPE_DEPTH_MAX: usize = 64;
 /// Functions of one component.
 const FUNCTIONS_MAX: usize = 1_000;
 
@@ -161,7 +151,7 @@ fn functions_of(
 }
 
 fn function_fact(resolve: &Resolve, interface: Option<&str>, function: &Function) -> FunctionFact {
-    let mut reader = TypeReader { resolve, parts: 0 };
+    let mut reader = TypeReader::new(resolve);
     let mut refused = leftover(interface, &function.name);
     let mut parameters = Vec::new();
     for param in &function.params {
@@ -204,218 +194,4 @@ fn leftover(interface: Option<&str>, name: &str) -> Option<String> {
         Some("wasi:cli/run") => Some("it is the entry point of a command".to_owned()),
         _ => None,
     }
-}
-
-/// Reads the types of one function and counts their parts.
-struct TypeReader<'a> {
-    resolve: &'a Resolve,
-    parts: usize,
-}
-
-impl TypeReader<'_> {
-    fn parameter(&mut self, name: &str, ty: &Type) -> Result<ParameterKind, String> {
-        let role = openprogram_core::function::RuntimeRole::of_parameter(name);
-        let optional = match self.kind(ty) {
-            Some(TypeDefKind::Option(inner)) => self.is_borrowed_runtime(inner),
-            _ => false,
-        };
-        let borrowed = self.is_borrowed_runtime(ty);
-        match (role, borrowed, optional) {
-            (Some(_), true, _) => Ok(ParameterKind::Runtime),
-            (Some(_), _, true) => Ok(ParameterKind::OptionalRuntime),
-            (Some(_), ..) => Err(
-                "has a name that is reserved for `borrow<runtime>`; rename it or change its type"
-                    .to_owned(),
-            ),
-            (None, true, _) | (None, _, true) => Err(
-                "takes a runtime and is not named `runtime`, `exec-runtime` or `review-runtime`"
-                    .to_owned(),
-            ),
-            (None, ..) => self.read(ty, 0).map(ParameterKind::Value),
-        }
-    }
-
-    /// The definition of a type, behind its aliases.
-    fn kind(&self, ty: &Type) -> Option<&TypeDefKind> {
-        let mut ty = *ty;
-        loop {
-            let Type::Id(id) = ty else { return None };
-            match &self.resolve.types[id].kind {
-                TypeDefKind::Type(inner) => ty = *inner,
-                kind => return Some(kind),
-            }
-        }
-    }
-
-    fn is_borrowed_runtime(&self, ty: &Type) -> bool {
-        match self.kind(ty) {
-            Some(TypeDefKind::Handle(Handle::Borrow(id))) => self.is_runtime(*id),
-            _ => false,
-        }
-    }
-
-    fn is_runtime(&self, mut id: TypeId) -> bool {
-        while let TypeDefKind::Type(Type::Id(inner)) = &self.resolve.types[id].kind {
-            id = *inner;
-        }
-        let ty = &self.resolve.types[id];
-        ty.kind == TypeDefKind::Resource
-            && ty.name.as_deref() == Some("runtime")
-            && self.is_ours(ty.owner, "runtime")
-    }
-
-    /// Whether an owner is this interface of our package, in the version of this host.
-    fn is_ours(&self, owner: TypeOwner, interface: &str) -> bool {
-        let TypeOwner::Interface(id) = owner else {
-            return false;
-        };
-        let name = self.resolve.id_of(id);
-        name.is_some_and(|name| name == format!("{OWN_PACKAGE}{interface}@0.1.0"))
-    }
-
-    fn read(&mut self, ty: &Type, depth: usize) -> Result<TypeFact, String> {
-        self.parts += 1;
-        if self.parts > TYPE_PARTS_MAX {
-            return Err(format!("has a type of more than {TYPE_PARTS_MAX} parts"));
-        }
-        if depth > TYPE_DEPTH_MAX {
-            return Err(format!(
-                "has a type nested deeper than {TYPE_DEPTH_MAX} levels"
-            ));
-        }
-        Ok(match ty {
-            Type::Bool => TypeFact::Bool,
-            Type::U8 => TypeFact::U8,
-            Type::U16 => TypeFact::U16,
-            Type::U32 => TypeFact::U32,
-            Type::U64 => TypeFact::U64,
-            Type::S8 => TypeFact::S8,
-            Type::S16 => TypeFact::S16,
-            Type::S32 => TypeFact::S32,
-            Type::S64 => TypeFact::S64,
-            Type::F32 => TypeFact::F32,
-            Type::F64 => TypeFact::F64,
-            Type::Char => TypeFact::Char,
-            Type::String => TypeFact::String,
-            Type::ErrorContext => return Err(unsupported("error contexts")),
-            Type::Id(id) => return self.definition(*id, depth),
-        })
-    }
-
-    fn definition(&mut self, id: TypeId, depth: usize) -> Result<TypeFact, String> {
-        let resolve = self.resolve;
-        let definition = &resolve.types[id];
-        let next = depth + 1;
-        Ok(match &definition.kind {
-            TypeDefKind::Type(Type::String) if self.is_json(id) => TypeFact::Json,
-            TypeDefKind::Type(inner) => self.alias(id, inner, depth)?,
-            TypeDefKind::Record(record) => {
-                let fields = record.fields.iter();
-                let members =
-                    fields.map(|f| (f.name.as_str(), f.docs.contents.as_deref(), Some(f.ty)));
-                TypeFact::Record(self.named(id, members, next)?)
-            }
-            TypeDefKind::Variant(variant) => {
-                let cases = variant.cases.iter();
-                let members = cases.map(|c| (c.name.as_str(), c.docs.contents.as_deref(), c.ty));
-                TypeFact::Variant(self.named(id, members, next)?)
-            }
-            TypeDefKind::Enum(cases) => {
-                let cases = cases.cases.iter();
-                let members = cases.map(|c| (c.name.as_str(), c.docs.contents.as_deref(), None));
-                TypeFact::Enum(self.named(id, members, next)?)
-            }
-            TypeDefKind::Flags(flags) => {
-                let flags = flags.flags.iter();
-                let members = flags.map(|f| (f.name.as_str(), f.docs.contents.as_deref(), None));
-                TypeFact::Flags(self.named(id, members, next)?)
-            }
-            TypeDefKind::Tuple(tuple) => TypeFact::Tuple(
-                tuple
-                    .types
-                    .iter()
-                    .map(|ty| self.read(ty, next))
-                    .collect::<Result<_, _>>()?,
-            ),
-            TypeDefKind::Option(inner) => TypeFact::Option(Box::new(self.read(inner, next)?)),
-            TypeDefKind::Result(result) => {
-                let mut side =
-                    |ty: Option<Type>| ty.map(|ty| self.read(&ty, next).map(Box::new)).transpose();
-                let (ok, err) = (side(result.ok)?, side(result.err)?);
-                TypeFact::Result(ok, err)
-            }
-            TypeDefKind::List(inner) => match self.read(inner, next)? {
-                TypeFact::U8 => TypeFact::Bytes,
-                inner => TypeFact::List(Box::new(inner)),
-            },
-            TypeDefKind::FixedLengthList(inner, length) => {
-                TypeFact::FixedList(Box::new(self.read(inner, next)?), *length)
-            }
-            TypeDefKind::Map(key, value) => {
-                let key = self.read(key, next)?;
-                TypeFact::Map(Box::new(key), Box::new(self.read(value, next)?))
-            }
-            TypeDefKind::Handle(_) | TypeDefKind::Resource => {
-                return Err(unsupported("resources"));
-            }
-            TypeDefKind::Future(_) => return Err(unsupported("futures")),
-            TypeDefKind::Stream(_) => return Err(unsupported("streams")),
-            TypeDefKind::Unknown => return Err("has an unknown type".to_owned()),
-        })
-    }
-
-    /// An alias stands for its type; the name of the alias is not told to models.
-    fn alias(&mut self, id: TypeId, inner: &Type, depth: usize) -> Result<TypeFact, String> {
-        if self.is_json(id) {
-            return Ok(TypeFact::Json);
-        }
-        self.read(inner, depth)
-    }
-
-    /// Whether a type is our `json`, or an alias named so of it.
-    fn is_json(&self, mut id: TypeId) -> bool {
-        loop {
-            let ty = &self.resolve.types[id];
-            let is_ours = self.is_ours(ty.owner, "types") && ty.name.as_deref() == Some("json");
-            match ty.kind {
-                TypeDefKind::Type(Type::String) => return is_ours,
-                TypeDefKind::Type(Type::Id(inner)) => id = inner,
-                _ => return false,
-            }
-        }
-    }
-
-    fn named<'m>(
-        &mut self,
-        id: TypeId,
-        members: impl Iterator<Item = (&'m str, Option<&'m str>, Option<Type>)>,
-        depth: usize,
-    ) -> Result<NamedFact, String> {
-        let mut facts = Vec::new();
-        for (name, docs, ty) in members {
-            self.parts += 1;
-            facts.push(MemberFact {
-                name: name.to_owned(),
-                docs: docs.unwrap_or_default().to_owned(),
-                ty: ty.map(|ty| self.read(&ty, depth)).transpose()?,
-            });
-        }
-        let definition = &self.resolve.types[id];
-        let owner = match definition.owner {
-            TypeOwner::Interface(owner) => {
-                let interface = self.resolve.interfaces[owner].name.clone();
-                interface.unwrap_or_default()
-            }
-            TypeOwner::World(_) | TypeOwner::None => String::new(),
-        };
-        Ok(NamedFact {
-            name: definition.name.clone().map(|name| (owner, name)),
-            docs: definition.docs.contents.clone().unwrap_or_default(),
-            members: facts,
-        })
-    }
-}
-
-fn unsupported(what: &str) -> String {
-    format!("holds {what}, which cannot cross as JSON")
 }

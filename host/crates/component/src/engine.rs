@@ -4,25 +4,20 @@
 //! system has no room for the pool, the engine falls back to memory on demand and says so.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::Thread;
-use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use wasmtime::component::Linker;
 use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use crate::cache::{CacheError, CacheFolder};
-use crate::instance::CallState;
+use crate::cache::CacheFolder;
+use crate::error::EngineError;
 use crate::limits::{LimitReached, Limits};
 use crate::linking;
+use crate::state::CallState;
+use crate::ticker::{Running, Ticker};
 
-/// The distance of two epochs. The time of a guest is looked at that often while it computes, so
-/// a limit on computing time is exceeded by no more than this.
-const TICK: Duration = Duration::from_millis(5);
-/// How long the ticker sleeps while nothing runs, before it looks whether the engine is gone.
-const IDLE: Duration = Duration::from_millis(500);
 /// Slots of their own for guests that call nothing (deciders, metadata), so that they can wait
 /// for one without ever waiting for themselves.
 const LEAF_SLOTS: u32 = 16;
@@ -68,17 +63,6 @@ impl Default for EngineOptions {
             compilations: 2,
         }
     }
-}
-
-/// Why there is no engine.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum EngineError {
-    /// Wasmtime refuses the configuration, on demand too.
-    #[error("the WebAssembly engine cannot start: {0}")]
-    Start(String),
-    /// The cache folder cannot be used.
-    #[error(transparent)]
-    Cache(#[from] Arc<CacheError>),
 }
 
 /// How often the cache helped.
@@ -218,10 +202,7 @@ impl Engine {
 impl Built {
     /// Keeps the ticker going while the guard lives.
     pub(crate) fn running(&self) -> Running<'_> {
-        if self.ticker.state.running.fetch_add(1, Ordering::Relaxed) == 0 {
-            self.ticker.thread.unpark();
-        }
-        Running(&self.ticker)
+        self.ticker.running()
     }
 }
 
@@ -291,53 +272,6 @@ fn on_demand() -> Config {
     config.memory_reservation(SMALL_RESERVATION);
     config.memory_reservation_for_growth(SMALL_RESERVATION);
     config
-}
-
-/// A thread that advances the epoch while guests run. It ends with the engine.
-struct Ticker {
-    thread: Thread,
-    state: Arc<TickerState>,
-}
-
-struct TickerState {
-    running: AtomicUsize,
-}
-
-impl Ticker {
-    fn start(engine: &wasmtime::Engine) -> std::io::Result<Self> {
-        let state = Arc::new(TickerState {
-            running: AtomicUsize::new(0),
-        });
-        let (weak, shared) = (engine.weak(), Arc::clone(&state));
-        let tick = move || {
-            // The engine may not be held while sleeping, or it would never end.
-            while let Some(engine) = weak.upgrade() {
-                engine.increment_epoch();
-                drop(engine);
-                if shared.running.load(Ordering::Relaxed) == 0 {
-                    std::thread::park_timeout(IDLE);
-                } else {
-                    std::thread::sleep(TICK);
-                }
-            }
-        };
-        let thread = std::thread::Builder::new()
-            .name("epoch-ticker".to_owned())
-            .spawn(tick)?;
-        Ok(Self {
-            thread: thread.thread().clone(),
-            state,
-        })
-    }
-}
-
-/// Keeps the ticker going.
-pub(crate) struct Running<'a>(&'a Ticker);
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        self.0.state.running.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 #[cfg(test)]

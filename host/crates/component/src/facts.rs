@@ -8,6 +8,11 @@ use serde::{Deserialize, Serialize};
 /// Changes with every change of these types, so that old entries count as absent.
 pub(crate) const FACTS_VERSION: u32 = 1;
 
+/// The export by which a component is a decider.
+pub(crate) const DECIDER: &str = "openprogram:agentic/decider@0.1.0";
+/// The export by which a component tells its metadata.
+pub(crate) const METADATA: &str = "openprogram:agentic/metadata@0.1.0";
+
 /// All facts of one component.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Facts {
@@ -23,6 +28,12 @@ pub(crate) struct Signature {
     pub(crate) functions: Vec<FunctionFact>,
     pub(crate) imports: Vec<ImportFact>,
     pub(crate) exports: Vec<String>,
+}
+
+impl Signature {
+    pub(crate) fn exports(&self, interface: &str) -> bool {
+        self.exports.iter().any(|export| export == interface)
+    }
 }
 
 /// One import that needs something from the host.

@@ -12,13 +12,14 @@ use wasmtime::Store;
 use wasmtime::component::{Instance, Resource, Val};
 
 use crate::bytes_call;
-use crate::convert::{self, ConvertError, Output, OutputError};
+use crate::convert::{self, Output};
 use crate::engine::{Engine, Lane};
-use crate::imports::RuntimeHandle;
-use crate::instance::{CallState, Job, Stop, run};
+use crate::handles::RuntimeHandle;
+use crate::instance::{Job, Stop, run};
 use crate::limits::{LimitReached, Limits};
 use crate::loader::LoadedComponent;
 use crate::prepare::{Passing, Prepared, PreparedFunction};
+use crate::state::CallState;
 
 /// Runs the functions of the components that were added. Needs a tokio runtime with time.
 pub struct ComponentHost {
@@ -152,7 +153,7 @@ fn values(
                     let given = call.arguments.get(&field.name);
                     convert::argument(&field.name, given, &field.ty, limits.json_depth)
                         .map(Argument::Value)
-                        .map_err(invalid_argument)
+                        .map_err(CallError::from)
                 }
                 Passing::Runtime => Ok(Argument::Runtime {
                     role,
@@ -165,13 +166,6 @@ fn values(
             }
         });
     values.collect()
-}
-
-pub(crate) fn invalid_argument(error: ConvertError) -> CallError {
-    CallError::InvalidArgument {
-        path: error.path,
-        message: error.message,
-    }
 }
 
 /// Makes the handles of injected runtimes. They end with the store.
@@ -206,7 +200,7 @@ async fn call_dynamic(
     arguments: &[Val],
 ) -> Result<Option<Val>, Stop> {
     let callee = instance
-        .get_func(&mut *store, &function.index)
+        .get_func(&mut *store, function.index)
         .ok_or_else(|| CallError::Internal("an export is gone".to_owned()))?;
     let mut results = Vec::new();
     if function.has_result {
@@ -237,15 +231,5 @@ fn outcome(returned: Option<Val>, function: &Function, output: &mut Output) -> R
 }
 
 fn to_json(value: Val, ty: &Type, output: &mut Output) -> Result<Json, CallError> {
-    convert::result(value, ty, output).map_err(output_error)
-}
-
-pub(crate) fn output_error(error: OutputError) -> CallError {
-    match error {
-        OutputError::Limit(reached) => reached.into(),
-        OutputError::Invalid(what) => CallError::Trapped {
-            trap: format!("invalid-value: {what}"),
-            backtrace: Vec::new(),
-        },
-    }
+    convert::result(value, ty, output).map_err(CallError::from)
 }

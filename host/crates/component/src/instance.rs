@@ -3,95 +3,16 @@
 //! The component model forbids entering an instance that waits, and a fresh one cannot see
 //! anything of an earlier call.
 
-use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use openprogram_core::guest::{CallError, CallReport, HostServices};
-use wasmtime::component::ResourceTable;
-use wasmtime::{Store, UpdateDeadline};
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime::Store;
 
-use crate::engine::{Built, Engine, Lane};
-use crate::limits::{CpuMeter, LimitReached, Limits, MemoryMeter};
-use crate::log::Log;
+use crate::engine::{Engine, Lane};
+use crate::limits::{LimitReached, Limits};
+use crate::state::{self, CallState};
 use crate::trap;
-
-/// Host memory that a handle of a table may take before the limit on handles is reached.
-fn capacity(limit: u64) -> usize {
-    usize::try_from(limit).unwrap_or(usize::MAX)
-}
-
-/// The state of one store.
-pub(crate) struct CallState {
-    pub(crate) table: ResourceTable,
-    pub(crate) limits: Arc<Limits>,
-    /// `None` for a guest without any grant.
-    pub(crate) services: Option<Arc<dyn HostServices>>,
-    wasi: WasiCtx,
-    cpu: CpuMeter,
-    memory: MemoryMeter,
-    log: Log,
-    /// Time that the guest gave to others since the last look, in nanoseconds.
-    yielded: Arc<AtomicU64>,
-}
-
-impl WasiView for CallState {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView {
-            ctx: &mut self.wasi,
-            table: &mut self.table,
-        }
-    }
-}
-
-impl CallState {
-    fn new(limits: Arc<Limits>, services: Option<Arc<dyn HostServices>>) -> Self {
-        let log = Log::new(limits.log_bytes);
-        let mut wasi = WasiCtx::builder();
-        wasi.stdout(log.clone()).stderr(log.clone());
-        wasi.max_random_size(limits.random_bytes);
-        let mut table = ResourceTable::new();
-        table.set_max_capacity(capacity(limits.handles));
-        Self {
-            table,
-            services,
-            wasi: wasi.build(),
-            cpu: CpuMeter::new(limits.cpu_ms),
-            memory: MemoryMeter::new(&limits),
-            log,
-            yielded: Arc::new(AtomicU64::new(0)),
-            limits,
-        }
-    }
-
-    /// The first growth of memory that was refused.
-    pub(crate) fn memory_refused(&self) -> Option<&LimitReached> {
-        self.memory.refused()
-    }
-
-    fn check_cpu(&mut self) -> Result<(), LimitReached> {
-        let yielded = self.yielded.swap(0, Ordering::Relaxed);
-        self.cpu.check(Duration::from_nanos(yielded))
-    }
-
-    fn report(&mut self, started: Instant) -> CallReport {
-        let yielded = Duration::from_nanos(self.yielded.swap(0, Ordering::Relaxed));
-        let (log, log_bytes) = self.log.take();
-        CallReport {
-            cpu_us: micros(self.cpu.used(yielded)),
-            wall_us: micros(started.elapsed()),
-            memory_bytes: self.memory.bytes_most(),
-            log,
-            log_bytes,
-        }
-    }
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
 
 /// A call to be made.
 pub(crate) struct Job {
@@ -120,7 +41,7 @@ pub(crate) async fn run<T>(
     let _running = built.running();
     let started = Instant::now();
     let wall = job.limits.wall_ms;
-    let mut store = store(built, job);
+    let mut store = state::store(&built.wasmtime, job.limits, job.services);
     let timed = tokio::time::timeout(Duration::from_millis(wall), work(&mut store)).await;
     let result = match timed {
         Ok(Ok(value)) => Ok(value),
@@ -159,42 +80,4 @@ impl From<CallError> for Stop {
 
 fn failed<T>(error: CallError) -> (Result<T, CallError>, CallReport) {
     (Err(error), CallReport::default())
-}
-
-fn store(built: &Built, job: Job) -> Store<CallState> {
-    let state = CallState::new(job.limits, job.services);
-    let (hostcall_bytes, handles) = (state.limits.hostcall_bytes, state.limits.handles);
-    let mut store = Store::new(&built.wasmtime, state);
-    store.limiter(|state| &mut state.memory);
-    store.set_hostcall_fuel(capacity(hostcall_bytes));
-    store.set_max_component_handles(capacity(handles));
-    store.call_hook(|mut cx, hook| {
-        let state = cx.data_mut();
-        let yielded = state.yielded.load(Ordering::Relaxed);
-        if yielded > 0 {
-            // Only the yield of this very guest adds to it, and that has ended.
-            state.yielded.store(0, Ordering::Relaxed);
-        }
-        state.cpu.hook(hook, Duration::from_nanos(yielded));
-        Ok(())
-    });
-    // An epoch is only the occasion to look at the meter: its deadline counts time in imports.
-    store.set_epoch_deadline(1);
-    store.epoch_deadline_callback(|mut cx| {
-        let state = cx.data_mut();
-        state.check_cpu()?;
-        let pause = pause(Arc::clone(&state.yielded));
-        Ok(UpdateDeadline::YieldCustom(1, Box::pin(pause)))
-    });
-    store
-}
-
-/// Lets other tasks run, and counts the time they take, so that it is not the guest's.
-fn pause(yielded: Arc<AtomicU64>) -> impl Future<Output = ()> + Send {
-    let since = Instant::now();
-    async move {
-        tokio::task::yield_now().await;
-        let nanos = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        yielded.fetch_add(nanos, Ordering::Relaxed);
-    }
 }

@@ -35,36 +35,58 @@
 #![warn(missing_docs)]
 #![deny(unsafe_code)]
 
-mod assemble;
-mod bindings;
-mod bytes_call;
-mod cache;
-mod contract;
-mod convert;
-mod decider;
-mod decode;
-mod engine;
-mod facts;
-mod host;
-mod imports;
-mod instance;
 mod limits;
-mod linking;
-mod loader;
+
 mod log;
-mod prepare;
-mod sandbox;
+
+mod contract;
+mod facts;
+
+mod cache;
+mod error;
+mod source;
+
+mod handles;
+
+mod bindings;
+mod convert;
+mod state;
+
+mod imports;
 mod trap;
 
-pub use assemble::MetadataError;
-pub use cache::CacheError;
-pub use decider::GuestDecider;
-pub use engine::{CacheCounts, Engine, EngineError, EngineOptions};
-pub use host::ComponentHost;
-pub use limits::Limits;
+mod linking;
+mod ticker;
+
+mod engine;
+
+mod decode_types;
+
+mod decode;
+mod types;
+
+mod assemble;
+mod instance;
+mod prepare;
+
+mod code;
+
+mod sandbox;
+
+mod loader;
+
+mod bytes_call;
+mod decider;
+mod host;
+
 #[cfg(test)]
 mod tests;
 
-pub use loader::{
-    ComponentSource, LoadError, LoadedComponent, MetadataMode, MissingImport, digest_of,
-};
+pub use cache::CacheError;
+pub use decider::GuestDecider;
+pub use engine::{CacheCounts, Engine, EngineOptions};
+pub use error::{EngineError, LoadError, MetadataError, MissingImport};
+pub use host::ComponentHost;
+pub use limits::Limits;
+pub use loader::{LoadedComponent, MetadataMode};
+pub use source::{ComponentSource, digest_of};

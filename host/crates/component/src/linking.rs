@@ -13,9 +13,9 @@ use wasmtime_wasi::random::WasiRandom;
 
 use crate::bindings::openprogram::agentic as contract_bindings;
 use crate::contract;
+use crate::error::{LoadError, MissingImport};
 use crate::facts::ImportFact;
-use crate::instance::CallState;
-use crate::loader::{LoadError, MissingImport};
+use crate::state::CallState;
 
 /// The interfaces of WASI 0.2 that are always there. Environment, arguments and preopened
 /// folders are empty.

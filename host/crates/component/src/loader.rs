@@ -3,156 +3,17 @@
 //! Everything that can be refused without compiling is refused before compiling. What was learned
 //! is kept by digest, so that a component seen before is listed without an engine.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use openprogram_core::function::Function;
-use sha2::{Digest as _, Sha256};
-use tokio::sync::OnceCell;
 
-use crate::assemble::{self, MetadataError};
-use crate::engine::{Engine, EngineError};
-use crate::facts::{FACTS_VERSION, Facts, Signature};
-use crate::prepare::Prepared;
-use crate::{contract, decode, linking, prepare, sandbox};
-
-/// The export by which a component is a decider.
-pub(crate) const DECIDER: &str = "openprogram:agentic/decider@0.1.0";
-/// The export by which a component tells its metadata.
-pub(crate) const METADATA: &str = "openprogram:agentic/metadata@0.1.0";
-
-/// Why a component is not loaded.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// There are no bytes.
-    #[error("the file is empty; give a component (`.wasm`)")]
-    Empty,
-    /// It is text.
-    #[error("this is text, not a component; build it first and give the `.wasm` file")]
-    Text,
-    /// It is something else.
-    #[error("this is not WebAssembly; give a component (`.wasm`)")]
-    NotWasm,
-    /// It is a core module.
-    #[error(
-        "this is a core module, not a component; build it for `wasm32-wasip2`, or make it a \
-         component with `wasm-tools component new`"
-    )]
-    CoreModule,
-    /// It is machine code.
-    #[error("this is a precompiled image, which is never trusted; give the component it came from")]
-    Precompiled,
-    /// It is a WIT package.
-    #[error("this is a WIT package, which holds no code; give a component")]
-    WitPackage,
-    /// It is too large.
-    #[error("the component has {bytes} bytes; at most {max} are loaded")]
-    TooLarge {
-        /// Its size.
-        bytes: u64,
-        /// The limit.
-        max: u64,
-    },
-    /// It exports too many functions.
-    #[error("the component exports {count} functions; at most {max} are loaded")]
-    TooManyFunctions {
-        /// How many it exports.
-        count: usize,
-        /// The limit.
-        max: usize,
-    },
-    /// It is cut off or invalid.
-    #[error("the component is damaged: {0}")]
-    Malformed(String),
-    /// It was built for another contract.
-    #[error("the component was built with another contract; rebuild it with this SDK")]
-    OtherContract {
-        /// The hash it carries.
-        found: String,
-    },
-    /// It needs async types.
-    #[error(
-        "`{0}` needs async types (WASI 0.3), which are not supported yet; build the component for \
-         WASI 0.2"
-    )]
-    AsyncTypes(String),
-    /// It imports what is not there or not granted.
-    #[error("{}", imports_message(missing, denied))]
-    Imports {
-        /// Imports that this host does not have.
-        missing: Vec<MissingImport>,
-        /// Imports that are not granted.
-        denied: Vec<String>,
-    },
-    /// It does not compile.
-    #[error("the component does not compile: {0}")]
-    Compile(String),
-    /// Its imports have other types than this host offers.
-    #[error("the component does not fit this host: {0}")]
-    Incompatible(String),
-    /// Its metadata is wrong.
-    #[error(transparent)]
-    Metadata(#[from] MetadataError),
-    /// There is no engine.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// The file cannot be read.
-    #[error("`{path}` cannot be read")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
-    /// The file is not the one that was learned.
-    #[error("`{path}` has changed since it was looked at; run the command again")]
-    Changed {
-        /// The file.
-        path: String,
-    },
-}
-
-/// One import that this host does not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MissingImport {
-    /// Its name.
-    pub name: String,
-    /// The most similar name that this host has.
-    pub nearest: Option<String>,
-}
-
-fn imports_message(missing: &[MissingImport], denied: &[String]) -> String {
-    let mut parts = Vec::new();
-    if !missing.is_empty() {
-        let names = missing.iter().map(|import| match &import.nearest {
-            Some(nearest) => format!("`{}` (nearest: `{nearest}`)", import.name),
-            None => format!("`{}`", import.name),
-        });
-        let names = names.collect::<Vec<_>>().join(", ");
-        parts.push(format!(
-            "the component imports what this host does not have: {names}"
-        ));
-    }
-    if !denied.is_empty() {
-        let names = denied.iter().map(|name| format!("`{name}`"));
-        let names = names.collect::<Vec<_>>().join(", ");
-        parts.push(format!(
-            "denied: the network is not granted to components: {names}"
-        ));
-    }
-    parts.join("; ")
-}
-
-/// Where the bytes of a component are when it is called for the first time.
-#[derive(Clone, Debug)]
-pub enum ComponentSource {
-    /// In memory.
-    Bytes(Arc<[u8]>),
-    /// In a file, which is read and whose digest is checked when it is needed.
-    File(PathBuf),
-}
+use crate::code::Code;
+use crate::engine::Engine;
+use crate::error::LoadError;
+use crate::facts::{DECIDER, FACTS_VERSION, Facts, Signature};
+use crate::source::{ComponentSource, blocking, check_form, digest_of, read_file};
+use crate::{assemble, contract, decode, linking, sandbox};
 
 /// How a component is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,14 +45,6 @@ impl std::fmt::Debug for LoadedComponent {
     }
 }
 
-/// The code of a component, compiled when it is first needed.
-pub(crate) struct Code {
-    digest: String,
-    source: ComponentSource,
-    signature: Signature,
-    prepared: OnceCell<Prepared>,
-}
-
 impl LoadedComponent {
     /// Loads a component from its bytes under the name it is installed by.
     ///
@@ -214,19 +67,14 @@ impl LoadedComponent {
             return Ok(known);
         }
         let signature = blocking(move || read_signature(&bytes)).await?;
-        let code = Code {
-            digest,
-            source,
-            signature,
-            prepared: OnceCell::new(),
-        };
+        let code = Code::new(digest, source, signature);
         let metadata = match mode {
             MetadataMode::Run => sandbox::metadata(engine, &code).await?,
             MetadataMode::Skip => None,
         };
         let facts = Facts {
             version: FACTS_VERSION,
-            signature: code.signature.clone(),
+            signature: code.signature().clone(),
             metadata,
         };
         let loaded = Self::assemble(name, code, &facts)?;
@@ -272,21 +120,16 @@ impl LoadedComponent {
         let Some(facts) = facts.filter(|facts| facts.version == FACTS_VERSION) else {
             return Ok(None);
         };
-        let code = Code {
-            digest: digest.to_owned(),
-            source,
-            signature: facts.signature.clone(),
-            prepared: OnceCell::new(),
-        };
+        let code = Code::new(digest.to_owned(), source, facts.signature.clone());
         Self::assemble(name, code, &facts).map(Some)
     }
 
     fn assemble(name: &str, code: Code, facts: &Facts) -> Result<Self, LoadError> {
         let imports = &facts.signature.imports;
         Ok(Self {
-            functions: assemble::functions(facts, name, &code.digest)?,
+            functions: assemble::functions(facts, name, code.digest())?,
             name: name.to_owned(),
-            digest: code.digest.clone(),
+            digest: code.digest().to_owned(),
             imports: imports.iter().map(|import| import.name.clone()).collect(),
             exports: facts.signature.exports.clone(),
             code: Arc::new(code),
@@ -331,119 +174,6 @@ impl LoadedComponent {
 
     pub(crate) fn code(&self) -> &Arc<Code> {
         &self.code
-    }
-}
-
-impl Code {
-    pub(crate) fn digest(&self) -> &str {
-        &self.digest
-    }
-
-    pub(crate) fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    pub(crate) fn exports(&self, interface: &str) -> bool {
-        let mut exports = self.signature.exports.iter();
-        exports.any(|export| export == interface)
-    }
-
-    /// The compiled component. The first caller compiles it or takes it from the cache; callers
-    /// at the same time wait for it.
-    pub(crate) async fn prepared(&self, engine: &Engine) -> Result<&Prepared, LoadError> {
-        let prepare = || prepare::prepare(engine, self);
-        self.prepared.get_or_try_init(prepare).await
-    }
-
-    /// The bytes, read and checked again when they are in a file.
-    pub(crate) fn bytes(source: &ComponentSource, digest: &str) -> Result<Arc<[u8]>, LoadError> {
-        match source {
-            ComponentSource::Bytes(bytes) => Ok(Arc::clone(bytes)),
-            ComponentSource::File(path) => {
-                let bytes = read_file(path, u64::MAX)?;
-                if digest_of(&bytes) == digest {
-                    return Ok(bytes);
-                }
-                Err(LoadError::Changed {
-                    path: path.display().to_string(),
-                })
-            }
-        }
-    }
-
-    pub(crate) fn source(&self) -> &ComponentSource {
-        &self.source
-    }
-}
-
-/// The digest by which a component is known.
-#[must_use]
-pub fn digest_of(bytes: &[u8]) -> String {
-    let hash = Sha256::digest(bytes);
-    let mut digest = "sha256:".to_owned();
-    for byte in hash {
-        digest.push_str(&format!("{byte:02x}"));
-    }
-    digest
-}
-
-/// Runs work that blocks away from the async threads. A panic of a decoder, which hostile bytes
-/// may provoke, becomes an error.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
-) -> Result<T, LoadError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(_) => Err(LoadError::Malformed("it cannot be decoded".to_owned())),
-    }
-}
-
-fn read_file(path: &Path, max: u64) -> Result<Arc<[u8]>, LoadError> {
-    use std::io::Read as _;
-    let failed = |source| LoadError::Read {
-        path: path.display().to_string(),
-        source,
-    };
-    let file = std::fs::File::open(path).map_err(failed)?;
-    let size = file.metadata().map_err(failed)?.len();
-    if size > max {
-        return Err(LoadError::TooLarge { bytes: size, max });
-    }
-    let mut bytes = Vec::new();
-    let limit = max.saturating_add(1);
-    file.take(limit).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(bytes.into())
-}
-
-/// Tells what bytes are that are no component.
-fn check_form(bytes: &[u8], max: u64) -> Result<(), LoadError> {
-    let size = bytes.len() as u64;
-    if size > max {
-        return Err(LoadError::TooLarge { bytes: size, max });
-    }
-    if bytes.is_empty() {
-        return Err(LoadError::Empty);
-    }
-    if wasmtime::Engine::detect_precompiled(bytes).is_some() {
-        return Err(LoadError::Precompiled);
-    }
-    if !bytes.starts_with(b"\0asm") {
-        let head = &bytes[..bytes.len().min(512)];
-        // The cut may split the last character.
-        let is_text = match std::str::from_utf8(head) {
-            Ok(text) => !text.contains('\0'),
-            Err(error) => error.error_len().is_none() && error.valid_up_to() > 0,
-        };
-        return Err(if is_text {
-            LoadError::Text
-        } else {
-            LoadError::NotWasm
-        });
-    }
-    match bytes.get(6..8) {
-        Some([0, 0]) => Err(LoadError::CoreModule),
-        Some(_) => Ok(()),
-        None => Err(LoadError::Malformed("it ends within its header".to_owned())),
     }
 }
 

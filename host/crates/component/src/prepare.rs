@@ -7,11 +7,11 @@ use sha2::{Digest as _, Sha256};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
 use crate::bindings::exports::openprogram::agentic::{decider, metadata};
-use crate::bytes_call::BytesCall;
 use crate::engine::{Built, Engine};
-use crate::facts::{FunctionFact, ParameterKind};
-use crate::instance::CallState;
-use crate::loader::{Code, DECIDER, LoadError, METADATA, blocking};
+use crate::error::LoadError;
+use crate::facts::{DECIDER, FunctionFact, METADATA, ParameterKind, Signature, TypeFact};
+use crate::source::{ComponentSource, blocking};
+use crate::state::CallState;
 
 /// A component ready to be instantiated.
 pub(crate) struct Prepared {
@@ -38,6 +38,44 @@ pub(crate) enum Passing {
     OptionalRuntime,
 }
 
+/// A signature of bytes and text alone, which is called by its static type: a dynamic value takes
+/// 40 bytes per byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BytesCall {
+    /// `() -> list<u8>`
+    NothingToBytes,
+    /// `(list<u8>) -> list<u8>`
+    BytesToBytes,
+    /// `(list<u8>) -> string`
+    BytesToText,
+    /// `(string) -> list<u8>`
+    TextToBytes,
+    /// `(list<u8>) -> result<list<u8>, string>`
+    BytesToBytesOrText,
+}
+
+impl BytesCall {
+    /// The kind of a function's signature, if it is one of these.
+    pub(crate) fn of(fact: &FunctionFact) -> Option<Self> {
+        let parameters: Vec<_> = fact.parameters.iter().map(|p| &p.kind).collect();
+        let result = fact.result.as_ref()?;
+        let bytes = ParameterKind::Value(TypeFact::Bytes);
+        let text = ParameterKind::Value(TypeFact::String);
+        match (parameters.as_slice(), result) {
+            ([], TypeFact::Bytes) => Some(Self::NothingToBytes),
+            ([only], TypeFact::Bytes) if **only == bytes => Some(Self::BytesToBytes),
+            ([only], TypeFact::String) if **only == bytes => Some(Self::BytesToText),
+            ([only], TypeFact::Bytes) if **only == text => Some(Self::TextToBytes),
+            ([only], TypeFact::Result(Some(ok), Some(err)))
+                if **only == bytes && **ok == TypeFact::Bytes && **err == TypeFact::String =>
+            {
+                Some(Self::BytesToBytesOrText)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Prepared {
     pub(crate) fn function(
         &self,
@@ -50,23 +88,27 @@ impl Prepared {
 }
 
 /// Compiles a component or takes its image from the cache.
-pub(crate) async fn prepare(engine: &Engine, code: &Code) -> Result<Prepared, LoadError> {
+pub(crate) async fn prepare(
+    engine: &Engine,
+    digest: &str,
+    source: &ComponentSource,
+    signature: &Signature,
+) -> Result<Prepared, LoadError> {
     let _permit = engine.compile_permit().await;
-    let (owned, source) = (engine.clone(), code.source().clone());
-    let digest = code.digest().to_owned();
+    let (owned, source, digest) = (engine.clone(), source.clone(), digest.to_owned());
     let component = blocking(move || {
         let built = owned.built()?;
-        component(&owned, built, &digest, || Code::bytes(&source, &digest))
+        component(&owned, built, &digest, &source)
     })
     .await?;
-    link(engine.built()?, &component, code)
+    link(engine.built()?, &component, signature)
 }
 
 fn component(
     engine: &Engine,
     built: &Built,
     digest: &str,
-    bytes: impl FnOnce() -> Result<std::sync::Arc<[u8]>, LoadError>,
+    source: &ComponentSource,
 ) -> Result<Component, LoadError> {
     let cache = engine.cache()?;
     let name = image_name(&built.wasmtime, digest);
@@ -77,7 +119,7 @@ fn component(
         return Ok(component);
     }
     engine.count_miss();
-    let bytes = bytes()?;
+    let bytes = source.bytes(digest)?;
     let component = Component::from_binary(&built.wasmtime, &bytes)
         .map_err(|error| LoadError::Compile(one_line(&error)))?;
     if let Some(cache) = cache
@@ -134,14 +176,18 @@ fn one_line(error: &wasmtime::Error) -> String {
         .collect()
 }
 
-fn link(built: &Built, component: &Component, code: &Code) -> Result<Prepared, LoadError> {
+fn link(
+    built: &Built,
+    component: &Component,
+    signature: &Signature,
+) -> Result<Prepared, LoadError> {
     let incompatible = |error: wasmtime::Error| LoadError::Incompatible(one_line(&error));
     let pre = built
         .linker
         .instantiate_pre(component)
         .map_err(incompatible)?;
     let mut functions = HashMap::new();
-    for fact in &code.signature().functions {
+    for fact in &signature.functions {
         if fact.refused.is_some() {
             continue;
         }
@@ -158,11 +204,11 @@ fn link(built: &Built, component: &Component, code: &Code) -> Result<Prepared, L
         let key = (fact.interface.clone(), fact.name.clone());
         functions.insert(key, prepared_function(fact, index));
     }
-    let decider = code
+    let decider = signature
         .exports(DECIDER)
         .then(|| decider::GuestIndices::new(&pre))
         .transpose();
-    let metadata = code
+    let metadata = signature
         .exports(METADATA)
         .then(|| metadata::GuestIndices::new(&pre))
         .transpose();

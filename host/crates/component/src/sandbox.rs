@@ -1,13 +1,13 @@
 //! The one look at a component's metadata: its `describe` runs without any grant and within
 //! limits far below those of a call.
 
-use crate::assemble::MetadataError;
 use crate::bindings::exports::openprogram::agentic::metadata as wire;
+use crate::code::Code;
 use crate::engine::{Engine, Lane};
+use crate::error::{LoadError, MetadataError};
 use crate::facts::{FunctionMetadata, Metadata, ParameterMetadata, TypeMetadata};
 use crate::instance::{Job, run};
 use crate::limits::Limits;
-use crate::loader::{Code, LoadError};
 
 /// Telling constants needs little; interpreters of other languages need time to start.
 fn limits() -> Limits {

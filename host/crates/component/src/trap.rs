@@ -5,8 +5,8 @@ use wasmtime::component::ResourceTableError;
 use wasmtime::{PoolConcurrencyLimitError, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
-use crate::instance::CallState;
 use crate::limits::LimitReached;
+use crate::state::CallState;
 
 /// Guest frames that a trap shows, and the length of one.
 const FRAMES_MAX: usize = 16;

@@ -34,6 +34,31 @@ pub(crate) fn complete_arguments(
     Ok(Arguments { values, coercions })
 }
 
+/// Why a model's call cannot be made with these arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum UnfitArguments {
+    /// What the model gave does not fit; it may try again.
+    Given(CheckError),
+    /// What the context must give is missing or does not fit; no other call will help. The error
+    /// names what a model may not see.
+    Hidden(CheckError),
+}
+
+/// Checks what a model gave and fills in the rest. What it may not give is dropped and recorded.
+///
+/// # Errors
+/// When an argument is missing or does not fit.
+pub(crate) fn complete_model_arguments(
+    function: &Function,
+    given: &JsonObject,
+    context: &JsonObject,
+) -> Result<Arguments, UnfitArguments> {
+    let Checked { value, coercions } =
+        check_arguments(function, given, CheckMode::Lenient).map_err(UnfitArguments::Given)?;
+    let values = fill_hidden(function, value, context).map_err(UnfitArguments::Hidden)?;
+    Ok(Arguments { values, coercions })
+}
+
 /// The names of the hidden arguments among these.
 pub(crate) fn hidden_names(function: &Function, values: &JsonObject) -> Vec<Json> {
     let is_hidden = |p: &&Parameter| p.source == ParameterSource::Context;

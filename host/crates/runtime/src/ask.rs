@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use openprogram_core::content::ContentBlock;
 use openprogram_core::decision::{
     DecisionError, Menu, MenuOption, Payload, Pick, PickError, WeightsError, parse_reply,
     pick_from_weights, render_menu, render_retry,
@@ -11,14 +12,13 @@ use openprogram_core::decision::{
 use openprogram_core::failure::Failure;
 use openprogram_core::function::{RuntimeRole, parameters_to_json_schema};
 use openprogram_core::id::NodeId;
-use openprogram_core::llm::{
-    Choice, DecisionState, LlmError, LlmFailure, LlmReason, Provider, Weight,
-};
+use openprogram_core::llm::{Choice, DecisionState, LlmError, LlmFailure, LlmReason, Weight};
 use openprogram_core::schema::{CheckMode, Type, type_to_json_schema};
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
-use crate::complete::{Turn, complete_text, provider_of, weigh_options};
+use crate::complete::{Asker, OpenTurn, Said, check_writes, provider_of};
+use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Frame;
 use crate::ports::Ports;
@@ -56,60 +56,75 @@ pub(crate) async fn ask(
     frame: &Frame,
     planned: &PlannedDecision,
 ) -> Result<Picked, Failure> {
-    let provider = provider_of(ports, planned.role)?;
+    let deadline = Deadline::start(&ports.parts, None);
+    let asker = Asker {
+        ports,
+        frame,
+        provider: provider_of(ports, planned.role)?,
+        role: planned.role,
+        deadline: &deadline,
+    };
+    tell_asked(frame, &planned.menu);
+    if asker.provider.abilities().decide {
+        ask_decider(asker, planned).await
+    } else {
+        ask_for_text(asker, planned).await
+    }
+}
+
+/// Tells that a decision is put to a model.
+pub(crate) fn tell_asked(frame: &Frame, menu: &Menu) {
     frame.run.emit(|| Event::DecisionAsked {
         caller: frame.node.clone(),
-        options: planned
-            .menu
-            .options()
-            .iter()
-            .map(|o| o.name.clone())
-            .collect(),
+        options: menu.options().iter().map(|o| o.name.clone()).collect(),
     });
-    let picked = if provider.abilities().decide {
-        ask_decider(ports, frame, provider, planned).await?
-    } else {
-        ask_for_text(ports, frame, provider, planned).await?
-    };
+}
+
+fn tell_picked(frame: &Frame, picked: &Picked) {
     frame.run.emit(|| Event::DecisionPicked {
         node: picked.turn.clone(),
         option: picked.pick.name.clone(),
         method: picked.method,
     });
-    Ok(picked)
 }
 
 /// The text way: prompt and menu, one JSON reply, and again with the reason when it is no pick.
-async fn ask_for_text(
-    ports: &Ports,
-    frame: &Frame,
-    provider: &dyn Provider,
+async fn ask_for_text(asker: Asker<'_>, planned: &PlannedDecision) -> Result<Picked, Failure> {
+    check_writes(asker.provider)?;
+    let said = Said {
+        system: asker.frame.system(asker.role),
+        content: vec![ContentBlock::Text(planned.prompt.clone())],
+    };
+    let content = said.followed_by(render_menu(&planned.menu).trim_end());
+    let first = asker.ask_for_text(said.system.clone(), content, JsonObject::new());
+    let first = first.await?;
+    pick_from_reply(asker, planned, &said, first).await
+}
+
+/// Takes the pick out of a reply, and asks again while there is none.
+pub(crate) async fn pick_from_reply<'a>(
+    asker: Asker<'a>,
     planned: &PlannedDecision,
+    said: &Said,
+    first: (OpenTurn<'a>, String),
 ) -> Result<Picked, Failure> {
-    let menu = render_menu(&planned.menu);
-    let mut text = format!("{}\n\n{}", planned.prompt, menu.trim_end());
-    let mut facts = JsonObject::new();
-    let mut n_asked = 0;
+    let (mut open, mut reply) = first;
+    let mut n_asked = 1;
     loop {
-        let turn = Turn {
-            role: planned.role,
-            text,
-            facts,
-        };
-        let (open, reply) = complete_text(ports, frame, provider, turn).await?;
-        n_asked += 1;
         let node = open.id().clone();
         let error = match parse_reply(&planned.menu, &reply, CheckMode::Strict) {
             Ok(pick) => {
                 let facts = picked_facts(TEXT, &pick);
                 open.close(reply.clone(), facts).await?;
-                return Ok(Picked {
+                let picked = Picked {
                     pick,
                     turn: node,
                     method: TEXT,
                     n_asked,
                     reply,
-                });
+                };
+                tell_picked(asker.frame, &picked);
+                return Ok(picked);
             }
             Err(error) => error,
         };
@@ -118,38 +133,30 @@ async fn ask_for_text(
         if n_asked > planned.max_retries {
             return Err(DecisionError::new(error, n_asked, &reply).to_failure());
         }
-        frame.run.emit(|| Event::DecisionRetried {
+        asker.frame.run.emit(|| Event::DecisionRetried {
             node: node.clone(),
             kind: error.kind.as_str(),
             retries_left: planned.max_retries + 1 - n_asked,
         });
-        // The context shows the reply to the prompt and not the prompt, so it is said again.
-        let retry = render_retry(&planned.menu, &reply, &error);
-        text = format!("{}\n\n{retry}", planned.prompt);
-        facts = JsonObject::new();
+        // The context shows the reply to what was said and not what was said, so it is said again.
+        let content = said.followed_by(&render_retry(&planned.menu, &reply, &error));
+        let mut facts = JsonObject::new();
         facts.insert("retry_of".to_owned(), node.as_str().into());
+        let again = asker.ask_for_text(said.system.clone(), content, facts);
+        (open, reply) = again.await?;
+        n_asked += 1;
     }
 }
 
 /// The decider way: the provider weighs the options, the host takes the heaviest one.
-async fn ask_decider(
-    ports: &Ports,
-    frame: &Frame,
-    provider: &dyn Provider,
-    planned: &PlannedDecision,
-) -> Result<Picked, Failure> {
+async fn ask_decider(asker: Asker<'_>, planned: &PlannedDecision) -> Result<Picked, Failure> {
     let state = DecisionState {
         prompt: planned.prompt.clone(),
-        system: frame.system(planned.role),
+        system: asker.frame.system(planned.role),
         choices: planned.menu.options().iter().map(choice).collect(),
-        session: frame.run.session.clone(),
+        session: asker.frame.run.session.clone(),
     };
-    let turn = Turn {
-        role: planned.role,
-        text: planned.prompt.clone(),
-        facts: JsonObject::new(),
-    };
-    let (open, weights) = weigh_options(ports, frame, provider, turn, &state).await?;
+    let (open, weights) = asker.weigh(&state).await?;
     let pairs = weights.iter().map(|w| (w.option.as_str(), w.probability));
     let weighed = match pick_from_weights(&planned.menu, pairs) {
         Ok(weighed) => weighed,
@@ -160,9 +167,10 @@ async fn ask_decider(
             return Err(DecisionError::new(error, 1, "").to_failure());
         }
         Err(error) => {
-            let message = format!("`{}` gave no distribution: {error}", provider.name());
+            let name = asker.provider.name();
+            let message = format!("`{name}` gave no distribution: {error}");
             let failure = LlmFailure::new(LlmReason::Provider, false, message);
-            let failure = LlmError::Failed(failure).to_failure(provider.name());
+            let failure = LlmError::Failed(failure).to_failure(name);
             return Err(open.fail(failure).await);
         }
     };
@@ -174,13 +182,15 @@ async fn ask_decider(
     // Written as a model that writes would have, so that later turns read one form of pick.
     let reply = json!({ "call": weighed.pick.name }).to_string();
     open.close(reply.clone(), facts).await?;
-    Ok(Picked {
+    let picked = Picked {
         pick: weighed.pick,
         turn,
         method: DECIDER,
         n_asked: 1,
         reply,
-    })
+    };
+    tell_picked(asker.frame, &picked);
+    Ok(picked)
 }
 
 fn picked_facts(method: &str, pick: &Pick) -> JsonObject {

@@ -13,7 +13,7 @@ use openprogram_core::{Json, JsonObject};
 
 use crate::arguments::{Arguments, complete_arguments, hidden_names};
 use crate::events::Event;
-use crate::frame::Frame;
+use crate::frame::{Frame, TurnTools};
 use crate::ports::Ports;
 
 /// One call that may be made: function found and allowed, arguments complete.
@@ -29,8 +29,19 @@ pub(crate) struct PlannedCall {
     pub(crate) context: JsonObject,
     /// The node before it, for a call at the top.
     pub(crate) predecessor: Option<NodeId>,
-    /// The model turn that asked for it.
+    /// The model turn whose decision it is.
     pub(crate) picked_by: Option<NodeId>,
+    /// The model turn inside which it runs, as one of its tools.
+    pub(crate) inside: Option<CallingTurn>,
+}
+
+/// A model turn that calls its tools.
+#[derive(Clone, Debug)]
+pub(crate) struct CallingTurn {
+    /// The node of the request that asked for the call.
+    pub(crate) node: NodeId,
+    /// The tools of the turn.
+    pub(crate) tools: TurnTools,
 }
 
 /// What became of a call.
@@ -102,6 +113,7 @@ fn plan_by_name(
         context: frame.context.clone(),
         predecessor: None,
         picked_by: None,
+        inside: None,
     })
 }
 
@@ -130,7 +142,12 @@ pub(crate) async fn run_call(
         }
     };
     let node = open.id().clone();
-    let frame = Arc::new(parent.child(&function, node.clone(), call.context));
+    let mut frame = parent.child(&function, node.clone(), call.context);
+    if let Some(turn) = call.inside {
+        frame = frame.inside_turn(turn.tools);
+    }
+    let frame = Arc::new(frame);
+    let _over = OverWhenDropped(&frame);
     frame.run.emit(|| Event::CallStarted {
         node: node.clone(),
         caller: parent.node.clone(),
@@ -162,6 +179,15 @@ pub(crate) async fn run_call(
     }
 }
 
+/// Marks a call as over also when it is cut off.
+struct OverWhenDropped<'a>(&'a Frame);
+
+impl Drop for OverWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
 fn new_node(ports: &Ports, parent: &Frame, call: &PlannedCall) -> NewNode {
     let function = &call.function;
     let mut facts = JsonObject::new();
@@ -181,12 +207,14 @@ fn new_node(ports: &Ports, parent: &Frame, call: &PlannedCall) -> NewNode {
     if let Some(turn) = &call.picked_by {
         facts.insert("picked_by".to_owned(), turn.as_str().into());
     }
+    // The calls of a turn stand below the request that asked for them.
+    let turn = call.inside.as_ref().map(|turn| turn.node.clone());
     NewNode {
         id: call.node.clone(),
         session: parent.run.session.clone(),
         kind: NodeKind::Code,
         name: function.name.to_string(),
-        caller: parent.node.clone(),
+        caller: turn.or_else(|| parent.node.clone()),
         predecessor: call.predecessor.clone(),
         reads: Vec::new(),
         input: Json::Object(call.arguments.values.clone()),

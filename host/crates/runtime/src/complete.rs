@@ -3,27 +3,49 @@
 //! The node is opened before the request and handed back open with the reply, so that what the
 //! caller makes of the reply is recorded with it. A failed request is closed here.
 
-use openprogram_core::content::Message;
+use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::context::{ContextRead, FrameView, read_context};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{Expose, RenderRange, RuntimeRole};
 use openprogram_core::id::NodeId;
-use openprogram_core::llm::{DecisionState, LlmError, ModelRequest, NoEvents, Provider, Weight};
-use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus, Usage};
+use openprogram_core::llm::{
+    Asked, DecisionState, EventSink, ModelReply, ModelRequest, NoEvents, Provider, Weight,
+};
+use openprogram_core::session::{Attempt, NewNode, NodeEnd, NodeKind, NodeStatus, Usage};
 use openprogram_core::{Json, JsonObject};
 
+use crate::attempt::{Asking, Watched, ask_with_retries};
+use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Frame;
 use crate::ports::Ports;
 use crate::recorder::{OpenNode, store_failure};
 
-/// One turn put to a model.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    /// The runtime it is made with.
+/// Who asks which model until when: what stays the same over the requests of one turn.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker<'a> {
+    pub(crate) ports: &'a Ports,
+    pub(crate) frame: &'a Frame,
+    pub(crate) provider: &'a dyn Provider,
+    /// The runtime that the turn is made with.
     pub(crate) role: RuntimeRole,
-    /// What is said.
-    pub(crate) text: String,
+    pub(crate) deadline: &'a Deadline,
+}
+
+/// What a model is told in a turn, and told again when it is asked again.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    pub(crate) system: Option<String>,
+    pub(crate) content: Vec<ContentBlock>,
+}
+
+/// How one request is recorded.
+#[derive(Debug, Default)]
+pub(crate) struct Turn {
+    /// What is said; null for a request that only goes on with the results of calls.
+    pub(crate) input: Json,
+    /// The nodes whose content it is given.
+    pub(crate) reads: Vec<NodeId>,
     /// What is known before the request.
     pub(crate) facts: JsonObject,
 }
@@ -35,6 +57,7 @@ pub(crate) struct OpenTurn<'a> {
     model: String,
     node: OpenNode,
     usage: Option<Usage>,
+    attempts: Vec<Attempt>,
 }
 
 /// The provider behind a role, if there is one.
@@ -50,91 +73,194 @@ pub(crate) fn provider_of(ports: &Ports, role: RuntimeRole) -> Result<&dyn Provi
     })
 }
 
-/// Asks for text, with the context that the frame reads.
+/// Checks that a provider writes text.
 ///
 /// # Errors
-/// `no-provider` when the provider does not write text; `llm` and `limit-reached` when it could
-/// not be asked or its reply cannot be taken; these two are recorded.
-pub(crate) async fn complete_text<'a>(
-    ports: &'a Ports,
-    frame: &'a Frame,
-    provider: &dyn Provider,
-    turn: Turn,
-) -> Result<(OpenTurn<'a>, String), Failure> {
-    if !provider.abilities().text {
-        let message = format!(
-            "`{}` does not write text; name a model that does with `--model PROVIDER:MODEL`",
-            provider.name()
-        );
-        return Err(Failure::new(FailureCode::NoProvider, message).with("model", provider.name()));
+/// `no-provider`, with what to do.
+pub(crate) fn check_writes(provider: &dyn Provider) -> Result<(), Failure> {
+    if provider.abilities().text {
+        return Ok(());
     }
-    let view = FrameView {
-        session: frame.run.session.clone(),
-        frame: frame.node.clone(),
-        range: frame.render_range(),
-    };
-    let read = read_context(ports.recorder.store(), &view).await;
-    let context: ContextRead = read.map_err(|error| store_failure(&error))?;
-    let reads = context.reads.clone();
-    let messages: Vec<Message> = context.finish(&turn.text);
-    let system = frame.system(turn.role);
-    let open = OpenTurn::begin(ports, frame, provider, turn, reads).await?;
-    let request = ModelRequest::new(system, messages, frame.run.session.clone());
-    match provider.complete(&request, &NoEvents).await {
-        Ok(reply) => {
-            let mut open = open;
-            open.usage = reply.usage;
-            let text = reply.text();
-            let longest = ports.parts.limits.reply_bytes;
-            if text.len() as u64 > longest {
-                let message = format!(
-                    "the reply of `{}` is longer than {longest} bytes",
-                    open.model
-                );
-                let failure = Failure::limit("reply_bytes", longest, message);
-                return Err(open.fail(failure).await);
+    let message = format!(
+        "`{}` does not write text; name a model that does with `--model PROVIDER:MODEL`",
+        provider.name()
+    );
+    Err(Failure::new(FailureCode::NoProvider, message).with("model", provider.name()))
+}
+
+impl Said {
+    /// The content with a text after it, joined to a text that stands last.
+    pub(crate) fn followed_by(&self, text: &str) -> Vec<ContentBlock> {
+        let mut content = self.content.clone();
+        match content.last_mut() {
+            Some(ContentBlock::Text(last)) => {
+                last.push_str("\n\n");
+                last.push_str(text);
             }
-            Ok((open, text))
+            _ => content.push(ContentBlock::Text(text.to_owned())),
         }
-        Err(error) => Err(open.fail_with(&error).await),
+        content
     }
 }
 
-/// Lets a provider weigh the options of a decision. It is given the prompt and the options only.
-///
-/// # Errors
-/// `llm` when it could not be asked, recorded.
-pub(crate) async fn weigh_options<'a>(
-    ports: &'a Ports,
-    frame: &'a Frame,
-    provider: &dyn Provider,
-    turn: Turn,
-    state: &DecisionState,
-) -> Result<(OpenTurn<'a>, Vec<Weight>), Failure> {
-    let open = OpenTurn::begin(ports, frame, provider, turn, Vec::new()).await?;
-    match provider.decide(state).await {
-        Ok(weights) => Ok((open, weights)),
-        Err(error) => Err(open.fail_with(&error).await),
-    }
+/// The content of a turn as its node holds it: the texts, and what else there is in words.
+pub(crate) fn recorded(content: &[ContentBlock]) -> Json {
+    let texts: Vec<_> = content
+        .iter()
+        .map(|block| match block {
+            ContentBlock::Text(text) => text.clone(),
+            ContentBlock::Image { mime_type, data } => {
+                format!("[{mime_type}, {} bytes]", data.len())
+            }
+            other => format!("{other:?}"),
+        })
+        .collect();
+    texts.join("\n\n").into()
 }
 
-impl<'a> OpenTurn<'a> {
-    async fn begin(
-        ports: &'a Ports,
-        frame: &'a Frame,
-        provider: &dyn Provider,
+impl<'a> Asker<'a> {
+    /// What the turns of the frame read now.
+    pub(crate) async fn read(&self) -> Result<ContextRead, Failure> {
+        let view = FrameView {
+            session: self.frame.run.session.clone(),
+            frame: self.frame.node.clone(),
+            range: self.frame.render_range(),
+        };
+        let read = read_context(self.ports.recorder.store(), &view).await;
+        read.map_err(|error| store_failure(&error))
+    }
+
+    /// Records what a person says at the top, after the context of the turn was read.
+    pub(crate) async fn say_at_top(&self, content: &[ContentBlock]) -> Result<NodeId, Failure> {
+        let Self { ports, frame, .. } = *self;
+        let now = ports.recorder.now();
+        let new = NewNode {
+            id: ports.recorder.new_node_id(),
+            session: frame.run.session.clone(),
+            kind: NodeKind::User,
+            name: "user".to_owned(),
+            caller: None,
+            predecessor: ports.recorder.newest_at_top(&frame.run.session).await?,
+            reads: Vec::new(),
+            input: recorded(content),
+            expose: Expose::default(),
+            render_range: RenderRange::default(),
+            doc: None,
+            facts: JsonObject::new(),
+            started_at: now,
+        };
+        let id = new.id.clone();
+        let end = NodeEnd {
+            status: NodeStatus::Completed,
+            output: None,
+            failure: None,
+            usage: None,
+            attempts: Vec::new(),
+            facts: JsonObject::new(),
+            finished_at: now,
+        };
+        ports.recorder.append(new, end).await?;
+        Ok(id)
+    }
+
+    /// Asks for text and no calls, with the context that the frame reads.
+    ///
+    /// # Errors
+    /// As for [`Asker::ask`].
+    pub(crate) async fn ask_for_text(
+        &self,
+        system: Option<String>,
+        content: Vec<ContentBlock>,
+        facts: JsonObject,
+    ) -> Result<(OpenTurn<'a>, String), Failure> {
+        let context = self.read().await?;
+        let turn = Turn {
+            input: recorded(&content),
+            reads: context.reads.clone(),
+            facts,
+        };
+        let session = self.frame.run.session.clone();
+        let request = ModelRequest::new(system, context.finish_with(content), session);
+        let (open, reply) = self.ask(turn, &request, false).await?;
+        Ok((open, reply.text()))
+    }
+
+    /// Puts one request to the model, a provider that writes. With `told`, the watcher of the run
+    /// is told of its reply while it arrives.
+    ///
+    /// # Errors
+    /// `llm` and `limit-reached` when it could not be asked or its reply cannot be taken, recorded.
+    pub(crate) async fn ask(
+        &self,
         turn: Turn,
-        reads: Vec<NodeId>,
-    ) -> Result<OpenTurn<'a>, Failure> {
+        request: &ModelRequest,
+        told: bool,
+    ) -> Result<(OpenTurn<'a>, ModelReply), Failure> {
+        let mut open = self.begin(turn, request.system.as_deref()).await?;
+        let watched = Watched::new(self.ports, &self.frame.run, open.id().clone());
+        let sink: &dyn EventSink = if told { &watched } else { &NoEvents };
+        let asked = Asked::of(&open.model, request);
+        let ask = || self.provider.complete(request, sink);
+        let shown = || watched.has_shown();
+        let tried = ask_with_retries(self.asking(open.id()), asked, ask, shown).await;
+        open.attempts = tried.attempts;
+        let checked = tried.result.and_then(|reply| {
+            open.usage = reply.usage;
+            check_reply(self.ports, &open.model, &reply)?;
+            Ok(reply)
+        });
+        match checked {
+            Ok(reply) => Ok((open, reply)),
+            Err(failure) => Err(open.fail(failure).await),
+        }
+    }
+
+    /// Lets the provider weigh the options of a decision. It is given prompt and options only.
+    ///
+    /// # Errors
+    /// `llm` when it could not be asked, recorded.
+    pub(crate) async fn weigh(
+        &self,
+        state: &DecisionState,
+    ) -> Result<(OpenTurn<'a>, Vec<Weight>), Failure> {
+        let turn = Turn {
+            input: state.prompt.clone().into(),
+            ..Turn::default()
+        };
+        let mut open = self.begin(turn, state.system.as_deref()).await?;
+        let asked = Asked {
+            model: open.model.clone(),
+            had_image: false,
+        };
+        let ask = || self.provider.decide(state);
+        let tried = ask_with_retries(self.asking(open.id()), asked, ask, || false).await;
+        open.attempts = tried.attempts;
+        match tried.result {
+            Ok(weights) => Ok((open, weights)),
+            Err(failure) => Err(open.fail(failure).await),
+        }
+    }
+
+    fn asking<'b>(&'b self, node: &'b NodeId) -> Asking<'b> {
+        Asking {
+            ports: self.ports,
+            run: &self.frame.run,
+            node,
+            deadline: self.deadline,
+        }
+    }
+
+    async fn begin(&self, turn: Turn, system: Option<&str>) -> Result<OpenTurn<'a>, Failure> {
+        let Self { ports, frame, .. } = *self;
         frame.run.count_model_turn(&ports.parts.limits)?;
         let predecessor = match frame.node {
             Some(_) => None,
             None => ports.recorder.newest_at_top(&frame.run.session).await?,
         };
-        let model = provider.name().to_owned();
+        let model = self.provider.name().to_owned();
         let mut facts = turn.facts;
-        facts.insert("runtime".to_owned(), turn.role.parameter().into());
-        if let Some(system) = frame.system(turn.role) {
+        facts.insert("runtime".to_owned(), self.role.parameter().into());
+        if let Some(system) = system {
             facts.insert("system".to_owned(), system.into());
         }
         let new = NewNode {
@@ -144,8 +270,8 @@ impl<'a> OpenTurn<'a> {
             name: model.clone(),
             caller: frame.node.clone(),
             predecessor,
-            reads,
-            input: turn.text.into(),
+            reads: turn.reads,
+            input: turn.input,
             expose: Expose::default(),
             render_range: RenderRange::default(),
             doc: None,
@@ -163,9 +289,39 @@ impl<'a> OpenTurn<'a> {
             model,
             node,
             usage: None,
+            attempts: Vec::new(),
         })
     }
+}
 
+/// Nothing of a reply that is too large is read.
+fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Failure> {
+    let limits = &ports.parts.limits;
+    let texts = reply.content.iter().filter_map(ContentBlock::as_text);
+    let written = |call: &ToolCall| {
+        let ToolCall {
+            id,
+            name,
+            arguments,
+        } = call;
+        id.len() + name.len() + arguments.len()
+    };
+    let length =
+        texts.map(str::len).sum::<usize>() + reply.tool_calls().map(written).sum::<usize>();
+    let longest = limits.reply_bytes;
+    if length as u64 > longest {
+        let message = format!("the reply of `{model}` is longer than {longest} bytes");
+        return Err(Failure::limit("reply_bytes", longest, message));
+    }
+    let most = limits.reply_calls;
+    if reply.tool_calls().count() as u64 > most {
+        let message = format!("the reply of `{model}` asks for more than {most} calls");
+        return Err(Failure::limit("reply_calls", most, message));
+    }
+    Ok(())
+}
+
+impl OpenTurn<'_> {
     pub(crate) fn id(&self) -> &NodeId {
         self.node.id()
     }
@@ -191,11 +347,6 @@ impl<'a> OpenTurn<'a> {
         }
     }
 
-    async fn fail_with(self, error: &LlmError) -> Failure {
-        let failure = error.to_failure(&self.model);
-        self.fail(failure).await
-    }
-
     async fn end(
         self,
         output: Option<Json>,
@@ -212,7 +363,7 @@ impl<'a> OpenTurn<'a> {
             output,
             failure,
             usage: self.usage,
-            attempts: Vec::new(),
+            attempts: self.attempts,
             facts,
             finished_at: self.ports.recorder.now(),
         };

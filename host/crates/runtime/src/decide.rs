@@ -81,6 +81,16 @@ fn plan_in_frame(
         frame.check_lent(role)?;
     }
     let role = request.runtime.or(frame.ambient).ok_or_else(no_runtime)?;
+    plan_decision(ports, frame, role, request)
+}
+
+/// The same over a runtime that the frame may use; at the top as well.
+pub(crate) fn plan_decision(
+    ports: &Ports,
+    frame: &Frame,
+    role: RuntimeRole,
+    request: DecisionRequest,
+) -> Result<PlannedDecision, Failure> {
     let count = request.options.len();
     if count > MENU_OPTIONS_MAX {
         return Err(MenuError::TooManyOptions { count }.to_failure());
@@ -141,7 +151,7 @@ fn payload<'a>(planned: &'a PlannedDecision, pick: &Pick) -> &'a Payload {
 }
 
 /// Turns a pick into the result of the next step.
-async fn resolve(
+pub(crate) async fn resolve(
     ports: &Arc<Ports>,
     frame: &Arc<Frame>,
     planned: PlannedDecision,
@@ -166,6 +176,7 @@ async fn resolve(
         context: planned.context,
         predecessor: None,
         picked_by: Some(picked.turn),
+        inside: None,
     };
     run_call(ports, frame, call).await.result
 }

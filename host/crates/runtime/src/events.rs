@@ -1,15 +1,21 @@
 //! Typed progress events of one run, for a terminal or a page that watches it.
 //!
 //! Events travel through a bounded channel. A run never waits for its watcher: what does not fit is
-//! dropped and counted, and the watcher is told how much it missed. Events carry names and ids;
-//! prompts, arguments and results stay in the session graph.
+//! dropped and counted, and the watcher is told how much it missed. What a model writes and what
+//! its calls give is told too, results cut; prompts and arguments of functions stay in the graph.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use openprogram_core::content::{ToolCall, ToolResult};
+use openprogram_core::context::cut;
 use openprogram_core::id::NodeId;
+use openprogram_core::llm::RetryInfo;
 use openprogram_core::session::{NodeStatus, Usage};
 use tokio::sync::mpsc;
+
+/// The most bytes of the result of a call that an event holds; the whole is in the graph.
+pub const EVENT_RESULT_BYTES_MAX: usize = 4_000;
 
 /// One step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +73,52 @@ pub enum Event {
         /// The name of the model.
         model: String,
     },
+    /// A model writes more of its reply.
+    Text {
+        /// The node of the request.
+        node: NodeId,
+        /// The next piece of the text.
+        text: String,
+    },
+    /// A model thinks more, where its provider shows it.
+    Thinking {
+        /// The node of the request.
+        node: NodeId,
+        /// The next piece of the thinking.
+        text: String,
+    },
+    /// A try of a model request has failed, and another one follows after a sleep.
+    ModelRetried {
+        /// The node of the request.
+        node: NodeId,
+        /// What failed and how long the sleep is.
+        retry: Box<RetryInfo>,
+    },
+    /// A model has asked for a call. Told when its reply is complete, before the call runs.
+    ToolUse {
+        /// The node of the request.
+        node: NodeId,
+        /// The call.
+        call: ToolCall,
+    },
+    /// A call of a model is answered, by the function or by a refusal.
+    ToolResult {
+        /// The node of the request that asked for it.
+        node: NodeId,
+        /// The name as the model wrote it.
+        tool: String,
+        /// The answer, cut at [`EVENT_RESULT_BYTES_MAX`].
+        result: ToolResult,
+    },
+    /// A turn has its last reply.
+    TurnEnded {
+        /// The node of the last request.
+        node: NodeId,
+        /// Tokens used by all its requests.
+        usage: Usage,
+        /// How many requests it took, tries not counted.
+        n_requests: u32,
+    },
     /// A model request has ended.
     ModelRequestEnded {
         /// The node of the request.
@@ -117,12 +169,33 @@ pub fn event_channel(capacity: usize) -> (EventSender, EventReceiver) {
     (sender, receiver)
 }
 
+impl Event {
+    /// The answer to a call, cut.
+    pub(crate) fn tool_result(node: NodeId, tool: &str, result: &ToolResult) -> Self {
+        Self::ToolResult {
+            node,
+            tool: tool.to_owned(),
+            result: ToolResult {
+                id: result.id.clone(),
+                text: cut(&result.text, EVENT_RESULT_BYTES_MAX).into_owned(),
+                is_error: result.is_error,
+            },
+        }
+    }
+}
+
 impl EventSender {
-    /// Puts one event into the channel, or counts it as missed when the channel is full.
-    pub(crate) fn send(&self, event: Event) {
-        // A closed channel is a watcher that went away; the run goes on without it.
-        if let Err(mpsc::error::TrySendError::Full(_)) = self.events.try_send(event) {
-            self.missed.fetch_add(1, Ordering::Relaxed);
+    /// Puts one event into the channel, or counts it as missed when the channel is full. Says
+    /// whether the event is in the channel.
+    pub(crate) fn send(&self, event: Event) -> bool {
+        match self.events.try_send(event) {
+            Ok(()) => true,
+            Err(mpsc::error::TrySendError::Full(_)) => {
+                self.missed.fetch_add(1, Ordering::Relaxed);
+                false
+            }
+            // A closed channel is a watcher that went away; the run goes on without it.
+            Err(mpsc::error::TrySendError::Closed(_)) => false,
         }
     }
 }

@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openprogram_core::JsonObject;
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::{FunctionRef, ParameterSource, RenderRange, RuntimeRole};
+use openprogram_core::function::{
+    FunctionName, FunctionRef, ParameterSource, RenderRange, RuntimeRole,
+};
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::schema::names_equal;
 
@@ -38,11 +40,11 @@ impl Run {
         }
     }
 
-    /// Tells the watcher, if there is one.
-    pub(crate) fn emit(&self, event: impl FnOnce() -> Event) {
-        if let Some(events) = &self.events {
-            events.send(event());
-        }
+    /// Tells the watcher, if there is one, and says whether the event reached it.
+    pub(crate) fn emit(&self, event: impl FnOnce() -> Event) -> bool {
+        self.events
+            .as_ref()
+            .is_some_and(|events| events.send(event()))
     }
 
     /// Counts one model request.
@@ -73,9 +75,15 @@ pub(crate) struct Frame {
     pub(crate) context: JsonObject,
     /// The runtime that decisions use when they name none.
     pub(crate) ambient: Option<RuntimeRole>,
+    /// The tools of the turn inside which this frame runs, which its own turns inherit; `None`
+    /// outside of any turn.
+    pub(crate) turn_tools: Option<TurnTools>,
     n_calls_made: AtomicU64,
     state: Mutex<FrameState>,
 }
+
+/// The functions that the model of a turn may call, as turns below it inherit them.
+pub(crate) type TurnTools = Arc<[FunctionName]>;
 
 /// What changes while a function runs; held only for single assignments.
 #[derive(Debug, Default)]
@@ -97,6 +105,7 @@ impl Frame {
             n_calls: 0,
             context,
             ambient: None,
+            turn_tools: None,
             n_calls_made: AtomicU64::new(0),
             state: Mutex::default(),
         }
@@ -117,6 +126,7 @@ impl Frame {
             n_calls: self.n_calls + 1,
             context,
             ambient: declared_role(function).or(self.ambient),
+            turn_tools: self.turn_tools.clone(),
             n_calls_made: AtomicU64::new(0),
             state: Mutex::default(),
         }
@@ -125,6 +135,12 @@ impl Frame {
     /// The same frame with this ambient runtime.
     pub(crate) fn with_ambient(mut self, role: RuntimeRole) -> Self {
         self.ambient = Some(role);
+        self
+    }
+
+    /// The same frame, running inside a turn with these tools.
+    pub(crate) fn inside_turn(mut self, tools: TurnTools) -> Self {
+        self.turn_tools = Some(tools);
         self
     }
 

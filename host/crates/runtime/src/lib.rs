@@ -64,10 +64,14 @@
 
 mod arguments;
 mod ask;
+mod attempt;
 mod call;
+mod closing;
 mod complete;
+mod deadline;
 mod decide;
 mod events;
+mod exec;
 mod frame;
 mod limits;
 mod policy;
@@ -76,7 +80,10 @@ mod recorder;
 mod request;
 mod services;
 mod sources;
+mod tool_call;
+mod tools;
 mod top;
+mod turn;
 
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -87,16 +94,20 @@ mod tests;
 use std::future::{Future, pending};
 use std::sync::Arc;
 
+use openprogram_core::Json;
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::Failure;
+use openprogram_core::guest::{Closing, ExecReply};
 use openprogram_core::session::SessionStore;
 
-pub use events::{Event, EventReceiver, EventSender, event_channel};
+pub use events::{EVENT_RESULT_BYTES_MAX, Event, EventReceiver, EventSender, event_channel};
 pub use limits::{MENU_RETRIES_MAX, RunLimits, SYSTEM_BYTES_MAX};
 pub use policy::{CallPolicy, GrantError};
 pub use ports::{Providers, RuntimeParts};
-pub use request::{DecideOutcome, DecideRequest, DecidedPick, RunOutcome, RunRequest};
-pub use sources::{Clock, Ids, RandomIds, SystemClock};
+pub use request::{
+    DecideOutcome, DecideRequest, DecidedPick, RunOutcome, RunRequest, TurnOutcome, TurnRequest,
+};
+pub use sources::{Clock, Ids, RandomIds, SystemClock, Timer, TokioTimer};
 
 use crate::ports::Ports;
 use crate::recorder::Recorder;
@@ -170,6 +181,38 @@ impl Runtime {
         stop: impl Future<Output = ()>,
     ) -> DecideOutcome {
         top::decide(&self.ports, request, stop).await
+    }
+
+    /// Makes one turn at the top: the model works, calls functions and answers in text.
+    ///
+    /// What is said becomes a node of its own, so that later turns of the session read it. Events
+    /// tell the reply while it arrives. Dropping the future cancels the turn, as it does a run.
+    pub async fn exec(&self, request: TurnRequest) -> TurnOutcome<ExecReply> {
+        self.exec_until(request, pending()).await
+    }
+
+    /// Makes one turn at the top, until `stop` is ready.
+    pub async fn exec_until(
+        &self,
+        request: TurnRequest,
+        stop: impl Future<Output = ()>,
+    ) -> TurnOutcome<ExecReply> {
+        top::exec(&self.ports, request, stop).await
+    }
+
+    /// Makes one turn at the top whose last reply is a decision, and resolves the pick.
+    pub async fn exec_closing(&self, request: TurnRequest, closing: Closing) -> TurnOutcome<Json> {
+        self.exec_closing_until(request, closing, pending()).await
+    }
+
+    /// The same, until `stop` is ready.
+    pub async fn exec_closing_until(
+        &self,
+        request: TurnRequest,
+        closing: Closing,
+        stop: impl Future<Output = ()>,
+    ) -> TurnOutcome<Json> {
+        top::exec_closing(&self.ports, request, closing, stop).await
     }
 
     /// Closes what dropped runs left open, and waits until that is written. For a program that

@@ -17,10 +17,18 @@ pub struct RunLimits {
     pub calls: u64,
     /// How many model requests one run may make in all, re-asks included, as `model_turns`.
     pub model_turns: u64,
-    /// The longest prompt of a decision in bytes, as `prompt_bytes`.
+    /// The longest prompt of a decision, and the most text of a turn, in bytes, as `prompt_bytes`.
     pub prompt_bytes: u64,
+    /// The most bytes of the images of a turn, as `image_bytes`. Providers take less.
+    pub image_bytes: u64,
+    /// How many functions the model of a turn may be offered, as `turn_tools`.
+    ///
+    /// Each is described in every request. A turn that would offer more has to name its tools.
+    pub turn_tools: u64,
     /// The longest reply of a model that is read, in bytes, as `reply_bytes`.
     pub reply_bytes: u64,
+    /// How many calls one reply may ask for, as `reply_calls`.
+    pub reply_calls: u64,
 }
 
 /// How often a decision may ask again; the contract of `menu.set-max-retries`.
@@ -39,7 +47,10 @@ impl Default for RunLimits {
             calls: 10_000,
             model_turns: 1_000,
             prompt_bytes: 1024 * 1024,
+            image_bytes: 32 * 1024 * 1024,
+            turn_tools: 512,
             reply_bytes: 4 * 1024 * 1024,
+            reply_calls: 128,
         }
     }
 }

@@ -46,19 +46,25 @@ impl CallPolicy {
         Ok(())
     }
 
+    /// Whether `component` may call `function`; `None` is the person at the top.
+    #[must_use]
+    pub fn allows(&self, component: Option<&str>, function: &Function) -> bool {
+        let Some(component) = component else {
+            return true;
+        };
+        let own = names_equal(component, &function.name.component);
+        own || self.granted_to(component).contains(&function.name)
+    }
+
     /// Checks that `component` may call `function`; `None` is the person at the top.
     ///
     /// # Errors
     /// `denied`, with what was refused and the lines that allow it.
     pub fn check(&self, component: Option<&str>, function: &Function) -> Result<(), Failure> {
-        let Some(component) = component else {
+        let Some(component) = component.filter(|_| !self.allows(component, function)) else {
             return Ok(());
         };
-        let own = names_equal(component, &function.name.component);
-        let granted = self.granted.get(component).map_or(&[][..], Vec::as_slice);
-        if own || granted.contains(&function.name) {
-            return Ok(());
-        }
+        let granted = self.granted_to(component);
         let name = function.name.to_string();
         Err(Failure::new(
             FailureCode::Denied,
@@ -66,6 +72,10 @@ impl CallPolicy {
         )
         .with("what", format!("call {name}"))
         .with("how_to_allow", how_to_allow(component, granted, &name)))
+    }
+
+    fn granted_to(&self, component: &str) -> &[FunctionName] {
+        self.granted.get(component).map_or(&[], Vec::as_slice)
     }
 }
 

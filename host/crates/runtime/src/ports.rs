@@ -1,21 +1,22 @@
-//! What a runtime is built from: the ports of core, clock and ids, policy and limits.
+//! What a runtime is built from: the ports of core, clock, timer and ids, policies and limits.
 //!
 //! Also holds the one knot of the crate: making the services of a child frame, which the call
 //! module needs and the services module implements.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use openprogram_core::catalog::Catalog;
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{FunctionHost, HostServices};
-use openprogram_core::llm::Provider;
+use openprogram_core::llm::{Provider, RetryPolicy};
 use openprogram_core::session::SessionStore;
 
 use crate::frame::Frame;
 use crate::limits::RunLimits;
 use crate::policy::CallPolicy;
 use crate::recorder::Recorder;
-use crate::sources::{Clock, Ids, RandomIds, SystemClock};
+use crate::sources::{Clock, Ids, RandomIds, SystemClock, Timer, TokioTimer};
 
 /// The providers behind the three injected runtimes.
 #[derive(Clone, Default)]
@@ -65,14 +66,21 @@ pub struct RuntimeParts {
     pub policy: CallPolicy,
     /// How much one run may do.
     pub limits: RunLimits,
+    /// How often and how patiently a failed model request is tried again.
+    pub retry: RetryPolicy,
+    /// The time for one turn or decision that names none; `None` for no end.
+    pub exec_timeout: Option<Duration>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
+    /// The timer of waits and deadlines.
+    pub timer: Arc<dyn Timer>,
     /// The source of ids.
     pub ids: Arc<dyn Ids>,
 }
 
 impl RuntimeParts {
-    /// Parts with the machine's clock, random ids, default limits, no grants and no model.
+    /// Parts with the machine's clock, random ids, default limits, no grants and no model, and no
+    /// end of time for a turn.
     pub fn new(
         store: Arc<dyn SessionStore>,
         functions: Arc<dyn FunctionHost>,
@@ -85,7 +93,10 @@ impl RuntimeParts {
             providers: Providers::default(),
             policy: CallPolicy::default(),
             limits: RunLimits::default(),
+            retry: RetryPolicy::default(),
+            exec_timeout: None,
             clock: Arc::new(SystemClock),
+            timer: Arc::new(TokioTimer::default()),
             ids: Arc::new(RandomIds::default()),
         }
     }

@@ -73,32 +73,47 @@ impl Recorder {
         NodeId::from_bits(self.inner.ids.bits())
     }
 
+    pub(crate) fn new_session_id(&self) -> SessionId {
+        SessionId::from_bits(self.inner.ids.bits())
+    }
+
     /// Finds the session, or creates one with this title.
     pub(crate) async fn enter_session(
         &self,
         wanted: Option<SessionId>,
         title: &str,
     ) -> Result<SessionId, Failure> {
-        if let Some(id) = wanted {
-            return match self.store().session(&id).await {
-                Ok(Some(_)) => Ok(id),
-                Ok(None) => Err(Failure::new(
-                    FailureCode::NotFound,
-                    format!("there is no session `{id}`; `openprogram sessions` lists them"),
-                )
-                .with("name", id.as_str())),
-                Err(error) => Err(store_failure(&error)),
-            };
+        match wanted {
+            Some(id) => self.find_session(&id).await.map(|()| id),
+            None => {
+                let id = self.new_session_id();
+                self.create_session(&id, title).await.map(|()| id)
+            }
         }
-        let id = SessionId::from_bits(self.inner.ids.bits());
+    }
+
+    /// Checks that a session is there.
+    pub(crate) async fn find_session(&self, id: &SessionId) -> Result<(), Failure> {
+        match self.store().session(id).await {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => Err(Failure::new(
+                FailureCode::NotFound,
+                format!("there is no session `{id}`; `openprogram sessions` lists them"),
+            )
+            .with("name", id.as_str())),
+            Err(error) => Err(store_failure(&error)),
+        }
+    }
+
+    /// Creates a session with this title, cut to one line of a list.
+    pub(crate) async fn create_session(&self, id: &SessionId, title: &str) -> Result<(), Failure> {
         let session = Session {
             id: id.clone(),
             created_at: self.now(),
             title: title.chars().take(TITLE_CHARS_MAX).collect(),
         };
         let created = self.store().create_session(session).await;
-        created.map_err(|error| store_failure(&error))?;
-        Ok(id)
+        created.map_err(|error| store_failure(&error))
     }
 
     /// The newest node at the top of a session, which precedes the next one there.
@@ -136,6 +151,12 @@ impl Recorder {
                 Err(store_failure(&error))
             }
         }
+    }
+
+    /// Writes a node that is over already.
+    pub(crate) async fn append(&self, node: NewNode, end: NodeEnd) -> Result<(), Failure> {
+        let appended = self.store().append_node(node, end).await;
+        appended.map(|_| ()).map_err(|error| store_failure(&error))
     }
 
     /// Closes the nodes of runs that were cancelled. Returns when all of them are closed.

@@ -1,7 +1,10 @@
 //! What entries ask of a runtime and what they get.
 
+use openprogram_core::content::ContentBlock;
 use openprogram_core::decision::MenuOption;
 use openprogram_core::failure::Failure;
+use openprogram_core::function::RuntimeRole;
+use openprogram_core::guest::ExecRequest;
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::{Json, JsonObject};
 
@@ -72,6 +75,46 @@ pub struct DecidedPick {
     pub method: &'static str,
     /// What was forgiven or dropped to read it, one line each.
     pub coerced: Vec<String>,
+}
+
+/// A turn to be made at the top, outside any function: a person or a program speaks to a model.
+#[derive(Clone, Debug)]
+pub struct TurnRequest {
+    /// The turn. Its tools are all functions, unless it names some.
+    pub turn: ExecRequest,
+    /// Values for the hidden parameters of the functions that it causes to run.
+    pub context: JsonObject,
+    /// The session to go on in; `None` starts one.
+    pub session: Option<SessionId>,
+    /// Where progress is told: the reply while it arrives, calls and their results, tries.
+    pub events: Option<EventSender>,
+}
+
+/// What became of a turn at the top.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnOutcome<T> {
+    /// The session; `None` when the turn was refused before one was needed.
+    pub session: Option<SessionId>,
+    /// The reply, or the result of the pick of a turn that closes with a decision.
+    pub result: Result<T, Failure>,
+}
+
+impl TurnRequest {
+    /// A turn of this content over the main runtime, in a new session, watched by nobody.
+    #[must_use]
+    pub fn new(content: Vec<ContentBlock>) -> Self {
+        Self {
+            turn: ExecRequest::new(RuntimeRole::Main, content),
+            context: JsonObject::new(),
+            session: None,
+            events: None,
+        }
+    }
+
+    /// A turn that says this text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(vec![ContentBlock::Text(text.into())])
+    }
 }
 
 impl RunRequest {

@@ -6,11 +6,15 @@ use async_trait::async_trait;
 use openprogram_core::Json;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
-use openprogram_core::guest::{DecisionRequest, HostServices, PickedOption};
+use openprogram_core::guest::{
+    Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption,
+};
 
 use crate::call::call_by_name;
+use crate::closing::exec_closing;
 use crate::complete::provider_of;
 use crate::decide::{make_decision, pick_option};
+use crate::exec::exec;
 use crate::frame::Frame;
 use crate::limits::SYSTEM_BYTES_MAX;
 use crate::ports::{Ports, ServicesForFrame};
@@ -91,5 +95,15 @@ impl HostServices for Services {
     async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure> {
         self.check_running()?;
         call_by_name(&self.ports, &self.frame, name, &arguments).await
+    }
+
+    async fn exec(&self, request: ExecRequest) -> Result<ExecReply, Failure> {
+        self.check_lent(request.runtime)?;
+        exec(&self.ports, &self.frame, request).await
+    }
+
+    async fn exec_closing(&self, request: ExecRequest, closing: Closing) -> Result<Json, Failure> {
+        self.check_lent(request.runtime)?;
+        exec_closing(&self.ports, &self.frame, request, closing).await
     }
 }

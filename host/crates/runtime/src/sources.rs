@@ -1,11 +1,16 @@
-//! Where times and ids come from: passed in, so that a test can fix them.
+//! Where times, waits and ids come from: passed in, so that a test can fix them.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use async_trait::async_trait;
 use openprogram_core::id::Timestamp;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 /// Tells the time.
 pub trait Clock: Send + Sync {
@@ -19,6 +24,16 @@ pub trait Ids: Send + Sync {
     fn bits(&self) -> u64;
 }
 
+/// Measures and waits. Not a clock: it never goes back and has no date.
+#[async_trait]
+pub trait Timer: Send + Sync {
+    /// The time since some moment that stays the same.
+    fn elapsed(&self) -> Duration;
+
+    /// Waits. Dropping the future ends the wait.
+    async fn sleep(&self, time: Duration);
+}
+
 /// The clock of the machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
@@ -29,6 +44,48 @@ impl Clock for SystemClock {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// The timer of tokio. Where no tokio runtime is entered, every wait has a thread of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct TokioTimer {
+    start: Instant,
+}
+
+impl Default for TokioTimer {
+    fn default() -> Self {
+        Self {
+            start: Instant::now(),
+        }
+    }
+}
+
+#[async_trait]
+impl Timer for TokioTimer {
+    fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    async fn sleep(&self, time: Duration) {
+        if Handle::try_current().is_ok() {
+            tokio::time::sleep(time).await;
+            return;
+        }
+        // The thread waits for the end of the time or of this future, whichever comes first.
+        let (alive, gone) = mpsc::channel::<()>();
+        let (wake, woken) = oneshot::channel();
+        let waiting = std::thread::Builder::new().spawn(move || {
+            if gone.recv_timeout(time) == Err(mpsc::RecvTimeoutError::Timeout) {
+                // Nobody to wake is a future that was dropped a moment ago.
+                let _ = wake.send(());
+            }
+        });
+        // Without a thread, or should it die, the wait is over at once.
+        if waiting.is_ok() {
+            let _ = woken.await;
+        }
+        drop(alive);
     }
 }
 
@@ -52,6 +109,14 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    #[test]
+    fn a_wait_outside_of_tokio_ends_too() {
+        let timer = TokioTimer::default();
+        let before = timer.elapsed();
+        pollster::block_on(timer.sleep(Duration::from_millis(2)));
+        assert!(timer.elapsed() - before >= Duration::from_millis(2));
+    }
 
     #[test]
     fn random_ids_of_two_processes_do_not_meet() {

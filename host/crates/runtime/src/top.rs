@@ -1,20 +1,27 @@
 //! The entries at the top of a run: enter a session, make the top frame, stop when told to.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::future::Future;
 use std::sync::Arc;
-use std::task::Poll;
 
+use openprogram_core::Json;
+use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
+use openprogram_core::guest::{Closing, ExecReply};
 use openprogram_core::id::SessionId;
 
 use crate::arguments::complete_arguments;
 use crate::call::{CallEnd, PlannedCall, find_function, run_call};
+use crate::closing::{close_planned, plan_closing};
+use crate::deadline::{Deadline, until};
 use crate::decide::{decide_at_top, plan_at_top};
+use crate::exec::exec_planned;
 use crate::frame::{Frame, Run};
 use crate::ports::Ports;
-use crate::request::{DecideOutcome, DecideRequest, RunOutcome, RunRequest};
+use crate::request::{
+    DecideOutcome, DecideRequest, RunOutcome, RunRequest, TurnOutcome, TurnRequest,
+};
+use crate::turn::plan_turn;
 
 pub(crate) async fn run_function(
     ports: &Arc<Ports>,
@@ -66,6 +73,7 @@ async fn plan(ports: &Ports, request: RunRequest) -> Result<(Arc<Frame>, Planned
         context: request.context,
         predecessor,
         picked_by: None,
+        inside: None,
     };
     Ok((frame, call))
 }
@@ -99,6 +107,100 @@ pub(crate) async fn decide(
     }
 }
 
+pub(crate) async fn exec(
+    ports: &Arc<Ports>,
+    request: TurnRequest,
+    stop: impl Future<Output = ()>,
+) -> TurnOutcome<ExecReply> {
+    let top = Top::new(ports, &request);
+    let planned = plan_turn(ports, &top.frame, request.turn);
+    let work = async |turn| exec_planned(ports, &top.frame, &top.deadline, &turn).await;
+    top.make(ports, planned, work, stop).await
+}
+
+pub(crate) async fn exec_closing(
+    ports: &Arc<Ports>,
+    request: TurnRequest,
+    closing: Closing,
+    stop: impl Future<Output = ()>,
+) -> TurnOutcome<Json> {
+    let top = Top::new(ports, &request);
+    let planned = plan_closing(ports, &top.frame, request.turn, closing);
+    let work = async |planned| close_planned(ports, &top.frame, &top.deadline, planned).await;
+    top.make(ports, planned, work, stop).await
+}
+
+/// A turn at the top whose session is not entered yet.
+struct Top {
+    frame: Arc<Frame>,
+    deadline: Deadline,
+    /// The session to go on in; the frame has its id, or that of one to be created.
+    wanted: Option<SessionId>,
+    title: String,
+}
+
+impl Top {
+    fn new(ports: &Ports, request: &TurnRequest) -> Self {
+        let wanted = request.session.clone();
+        let session = wanted
+            .clone()
+            .unwrap_or_else(|| ports.recorder.new_session_id());
+        let run = Arc::new(Run::new(session, request.events.clone()));
+        let role = request.turn.runtime;
+        let frame = Frame::top(run, request.context.clone()).with_ambient(role);
+        let mut texts = request
+            .turn
+            .content
+            .iter()
+            .filter_map(ContentBlock::as_text);
+        Self {
+            frame: Arc::new(frame),
+            deadline: Deadline::start(&ports.parts, request.turn.timeout_ms),
+            wanted,
+            title: texts.next().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Makes what was planned in its session, or gives the reason why not.
+    async fn make<P, T>(
+        &self,
+        ports: &Arc<Ports>,
+        planned: Result<P, Failure>,
+        work: impl AsyncFnOnce(P) -> Result<T, Failure>,
+        stop: impl Future<Output = ()>,
+    ) -> TurnOutcome<T> {
+        let entered = match planned {
+            Ok(planned) => self.enter(ports).await.map(|()| planned),
+            Err(failure) => Err(failure),
+        };
+        match entered {
+            Err(failure) => TurnOutcome {
+                session: self.wanted.clone(),
+                result: Err(failure),
+            },
+            Ok(planned) => {
+                let result = until(work(planned), stop).await;
+                TurnOutcome {
+                    session: Some(self.frame.run.session.clone()),
+                    result: match result {
+                        Some(result) => result,
+                        None => Err(settled_cancel(ports).await),
+                    },
+                }
+            }
+        }
+    }
+
+    async fn enter(&self, ports: &Ports) -> Result<(), Failure> {
+        ports.recorder.settle().await?;
+        let session = &self.frame.run.session;
+        match self.wanted {
+            Some(_) => ports.recorder.find_session(session).await,
+            None => ports.recorder.create_session(session, &self.title).await,
+        }
+    }
+}
+
 /// Enters the session of a run, after what earlier runs left has been closed.
 async fn enter(
     ports: &Ports,
@@ -115,17 +217,4 @@ async fn settled_cancel(ports: &Ports) -> Failure {
         Ok(()) => Failure::new(FailureCode::Cancelled, "the run was cancelled"),
         Err(failure) => failure,
     }
-}
-
-/// Drives `work` to its end, or drops it when `stop` is ready first.
-async fn until<T>(work: impl Future<Output = T>, stop: impl Future<Output = ()>) -> Option<T> {
-    let mut work = pin!(work);
-    let mut stop = pin!(stop);
-    poll_fn(|cx| {
-        if let Poll::Ready(done) = work.as_mut().poll(cx) {
-            return Poll::Ready(Some(done));
-        }
-        stop.as_mut().poll(cx).map(|()| None)
-    })
-    .await
 }

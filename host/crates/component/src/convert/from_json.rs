@@ -1,6 +1,7 @@
 //! Canonical JSON to component values.
 
 use openprogram_core::Json;
+use openprogram_core::guest::CallError;
 use openprogram_core::schema::{CasesType, IntegerKind, RecordType, Type, names_equal};
 use wasmtime::component::Val;
 
@@ -11,6 +12,15 @@ use super::{decode_bytes, wit_name};
 pub(crate) struct ConvertError {
     pub(crate) path: String,
     pub(crate) message: String,
+}
+
+impl From<ConvertError> for CallError {
+    fn from(error: ConvertError) -> Self {
+        Self::InvalidArgument {
+            path: error.path,
+            message: error.message,
+        }
+    }
 }
 
 type Converted = Result<Val, ConvertError>;

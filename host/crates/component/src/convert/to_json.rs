@@ -1,5 +1,6 @@
 //! Component values to canonical JSON, bounded in bytes and depth.
 
+use openprogram_core::guest::CallError;
 use openprogram_core::schema::{CasesType, RecordType, Type, shown_name};
 use openprogram_core::{Json, JsonObject};
 use wasmtime::component::Val;
@@ -14,6 +15,18 @@ pub(crate) enum OutputError {
     Limit(LimitReached),
     /// The guest gave what its type does not allow.
     Invalid(String),
+}
+
+impl From<OutputError> for CallError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Limit(reached) => reached.into(),
+            OutputError::Invalid(what) => Self::Trapped {
+                trap: format!("invalid-value: {what}"),
+                backtrace: Vec::new(),
+            },
+        }
+    }
 }
 
 /// Counts what a result costs.

@@ -1,120 +1,21 @@
 //! `decision`: menus are collected here, decided by the services of the call.
 
-use std::collections::HashSet;
-
-use openprogram_core::JsonObject;
-use openprogram_core::decision::{OptionKind, OptionSpec};
-use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::RuntimeRole;
-use openprogram_core::guest::{DecisionRequest, PickedOption};
+use openprogram_core::Json;
+use openprogram_core::decision::{OptionKind, parse_schema};
+use openprogram_core::failure::Failure;
+use openprogram_core::guest::DecisionRequest;
 use wasmtime::component::Resource;
 
 use super::functions::not_json;
-use super::{RuntimeHandle, menu_schema, to_wire};
+use super::to_wire;
 use crate::bindings::openprogram::agentic::decision as wire;
 use crate::bindings::openprogram::agentic::types;
 use crate::convert::parse_json;
-use crate::instance::CallState;
-use crate::limits::Limits;
+use crate::handles::{MenuHandle, PickedHandle, RuntimeHandle, invalid};
+use crate::state::CallState;
 
-/// How many times a model is asked again when a menu does not say; from the contract.
-const RETRIES_DEFAULT: u32 = 1;
 /// The most times a model is asked again; from the contract.
 const RETRIES_MAX: u32 = 10;
-
-/// The options of one decision as a guest collects them.
-#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
-pub struct MenuHandle {
-    options: Vec<OptionSpec>,
-    names: HashSet<String>,
-    context: JsonObject,
-    max_retries: u32,
-    runtime: Option<RuntimeRole>,
-    bytes: u64,
-    /// The first thing a setter could not accept; told when the menu is used.
-    refused: Option<Failure>,
-}
-
-/// A pick that was not carried out.
-#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
-pub struct PickedHandle(PickedOption);
-
-impl MenuHandle {
-    fn new() -> Self {
-        Self {
-            options: Vec::new(),
-            names: HashSet::new(),
-            context: JsonObject::new(),
-            max_retries: RETRIES_DEFAULT,
-            runtime: None,
-            bytes: 0,
-            refused: None,
-        }
-    }
-
-    /// Lets a setter work, unless an earlier one was refused: a menu that cannot be used must not
-    /// grow either.
-    fn set(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Failure>) {
-        if self.refused.is_none()
-            && let Err(failure) = work(self)
-        {
-            self.refused = Some(failure);
-        }
-    }
-
-    /// Counts the texts of the menu.
-    fn pay(&mut self, texts: &[&str], limits: &Limits) -> Result<(), Failure> {
-        let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        self.bytes = self.bytes.saturating_add(bytes as u64);
-        let max = limits.menu_bytes;
-        if self.bytes <= max {
-            return Ok(());
-        }
-        let path = self.path();
-        Err(invalid(
-            &path,
-            format!("the menu is longer than {max} bytes"),
-        ))
-    }
-
-    /// Where the option stands that is being added.
-    fn path(&self) -> String {
-        format!("options[{}]", self.options.len())
-    }
-
-    fn add(
-        &mut self,
-        name: String,
-        description: Option<String>,
-        kind: OptionKind,
-        limits: &Limits,
-    ) -> Result<(), Failure> {
-        let path = self.path();
-        let max = limits.menu_options;
-        if self.options.len() as u64 >= max {
-            let message = format!("the menu has more than {max} options");
-            return Err(invalid(&path, message));
-        }
-        if name.is_empty() {
-            return Err(invalid(&path, "the option has no name".to_owned()));
-        }
-        if !self.names.insert(name.clone()) {
-            let shown: String = name.chars().take(128).collect();
-            let message = format!("the menu has two options `{shown}`");
-            return Err(invalid(&path, message));
-        }
-        self.options.push(OptionSpec {
-            name,
-            description,
-            kind,
-        });
-        Ok(())
-    }
-}
-
-fn invalid(path: &str, message: String) -> Failure {
-    Failure::new(FailureCode::InvalidArgument, message).with("path", path)
-}
 
 impl CallState {
     /// The decision that a menu stands for.
@@ -227,10 +128,13 @@ impl wire::HostMenu for CallState {
         menu.set(|menu| {
             let texts = [&name, &schema, description.as_deref().unwrap_or("")];
             menu.pay(&texts, limits)?;
-            let path = format!("{}.schema", menu.path());
+            let path = menu.path();
             let schema = parse_json(&schema, limits.json_depth)
-                .map_err(|error| not_json(&path, &error, limits.json_depth))?;
-            let fields = menu_schema::parse(&schema, &path)?;
+                .map_err(|error| not_json(&format!("{path}.schema"), &error, limits.json_depth))?;
+            let fields = parse_schema(&schema).map_err(|error| {
+                let path = format!("{path}.{}", error.path);
+                invalid(&path, format!("`{path}`: {}", error.message))
+            })?;
             menu.add(name, description, OptionKind::Schema(fields), limits)
         });
         Ok(())
@@ -246,7 +150,7 @@ impl wire::HostMenu for CallState {
             menu.pay(&[&context], limits)?;
             let context = parse_json(&context, limits.json_depth)
                 .map_err(|error| not_json("context", &error, limits.json_depth))?;
-            let openprogram_core::Json::Object(context) = context else {
+            let Json::Object(context) = context else {
                 let message = "`context` must be a JSON object".to_owned();
                 return Err(invalid("context", message));
             };
@@ -295,7 +199,7 @@ impl wire::HostPicked for CallState {
 
     async fn arguments(&mut self, picked: Resource<PickedHandle>) -> wasmtime::Result<String> {
         let arguments = self.table.get(&picked)?.0.arguments.clone();
-        Ok(openprogram_core::Json::Object(arguments).to_string())
+        Ok(Json::Object(arguments).to_string())
     }
 
     async fn how(&mut self, picked: Resource<PickedHandle>) -> wasmtime::Result<String> {
@@ -305,57 +209,5 @@ impl wire::HostPicked for CallState {
     async fn drop(&mut self, picked: Resource<PickedHandle>) -> wasmtime::Result<()> {
         self.table.delete(picked)?;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn add(menu: &mut MenuHandle, name: &str, limits: &Limits) {
-        menu.set(|menu| {
-            menu.pay(&[name], limits)?;
-            let kind = OptionKind::Function("f".to_owned());
-            menu.add(name.to_owned(), None, kind, limits)
-        });
-    }
-
-    #[track_caller]
-    fn check(names: &[&str], limits: &Limits, expected: Option<&str>) {
-        let mut menu = MenuHandle::new();
-        for name in names {
-            add(&mut menu, name, limits);
-        }
-        let told = menu.refused.as_ref().map(ToString::to_string);
-        assert_eq!(told.as_deref(), expected);
-    }
-
-    #[test]
-    fn what_a_setter_cannot_accept_is_told_later_and_stops_the_menu() {
-        let limits = Limits {
-            menu_options: 3,
-            menu_bytes: 10,
-            ..Limits::default()
-        };
-        check(&["a", "b", "c"], &limits, None);
-        check(&["a", "a"], &limits, Some("the menu has two options `a`"));
-        check(&["a", ""], &limits, Some("the option has no name"));
-        check(
-            &["a", "b", "c", "d"],
-            &limits,
-            Some("the menu has more than 3 options"),
-        );
-        check(
-            &["aaaaaa", "bbbbbb"],
-            &limits,
-            Some("the menu is longer than 10 bytes"),
-        );
-        let mut menu = MenuHandle::new();
-        for name in ["a", "a", "b"] {
-            add(&mut menu, name, &limits);
-        }
-        assert_eq!(menu.options.len(), 1);
-        let path = menu.refused.and_then(|f| f.details.get("path").cloned());
-        assert_eq!(path, Some("options[1]".into()));
     }
 }

@@ -1,14 +1,10 @@
 //! `decision-state`: what a decider is asked.
 
-use openprogram_core::llm::DecisionState;
 use wasmtime::component::Resource;
 
 use crate::bindings::openprogram::agentic::decision_state as wire;
-use crate::instance::CallState;
-
-/// One decision put to a decider.
-#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
-pub struct StateHandle(pub(crate) DecisionState);
+use crate::handles::StateHandle;
+use crate::state::CallState;
 
 impl wire::Host for CallState {}
 

@@ -10,7 +10,7 @@ use super::to_wire;
 use crate::bindings::openprogram::agentic::functions as wire;
 use crate::bindings::openprogram::agentic::types;
 use crate::convert::{ParseError, parse_json};
-use crate::instance::CallState;
+use crate::state::CallState;
 
 /// The longest name of a function: longer ones name nothing.
 const NAME_BYTES_MAX: usize = 512;

@@ -6,15 +6,7 @@
 mod decision;
 mod decision_state;
 mod functions;
-mod menu_schema;
 mod runtime;
-
-#[expect(unreachable_pub, reason = "the generated bindings re-export them")]
-pub use self::{
-    decision::{MenuHandle, PickedHandle},
-    decision_state::StateHandle,
-    runtime::RuntimeHandle,
-};
 
 use std::sync::Arc;
 
@@ -22,7 +14,7 @@ use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::guest::HostServices;
 
 use crate::bindings::openprogram::agentic::types;
-use crate::instance::CallState;
+use crate::state::CallState;
 
 impl types::Host for CallState {}
 

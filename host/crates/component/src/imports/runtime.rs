@@ -7,13 +7,8 @@ use wasmtime::component::Resource;
 use super::to_wire;
 use crate::bindings::openprogram::agentic::runtime as wire;
 use crate::bindings::openprogram::agentic::types;
-use crate::instance::CallState;
-
-/// A handle to one of the runtimes of a call.
-#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
-pub struct RuntimeHandle {
-    pub(crate) role: RuntimeRole,
-}
+use crate::handles::RuntimeHandle;
+use crate::state::CallState;
 
 impl wire::Host for CallState {}
 

@@ -5,11 +5,13 @@ use std::future::pending;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use openprogram_core::content::{ContentBlock, Message, Role};
+use openprogram_core::content::{ContentBlock, Message, Role, ToolCall};
 use openprogram_core::llm::{
     Abilities, DecisionState, EventSink, LlmError, LlmFailure, LlmReason, ModelEvent, ModelReply,
-    ModelRequest, Provider, Weight,
+    ModelRequest, Provider, StopReason, Weight,
 };
+use openprogram_core::session::Usage;
+use openprogram_core::tool::ToolChoice;
 
 /// A request larger than this is a mistake of the code under test, unless the test says otherwise.
 const REQUEST_BYTES_MAX: usize = 256 * 1024;
@@ -19,10 +21,66 @@ const REQUEST_BYTES_MAX: usize = 256 * 1024;
 pub enum ScriptedReply {
     /// The model writes this.
     Text(String),
+    /// The model answers with this: texts, calls, a reason to stop, usage.
+    Reply(ModelReply),
     /// The request fails.
     Error(LlmError),
+    /// These pieces arrive, and then the request fails.
+    Broken(Vec<ModelEvent>, LlmError),
     /// The model never answers.
     Silence,
+}
+
+impl ScriptedReply {
+    /// The model writes a text, which may be empty, and asks for calls: id, name, arguments.
+    pub fn calls<'a>(
+        text: &str,
+        calls: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
+    ) -> Self {
+        let text = (!text.is_empty()).then(|| ContentBlock::Text(text.to_owned()));
+        let calls = calls.into_iter().map(|(id, name, arguments)| {
+            ContentBlock::ToolCall(ToolCall {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                arguments: arguments.to_owned(),
+            })
+        });
+        Self::Reply(ModelReply {
+            content: text.into_iter().chain(calls).collect(),
+            stop: StopReason::ToolUse,
+            usage: None,
+        })
+    }
+
+    /// The same reply, ended for this reason.
+    ///
+    /// # Panics
+    /// When this is no reply.
+    #[must_use]
+    pub fn stopped(mut self, stop: StopReason) -> Self {
+        self.reply_mut().stop = stop;
+        self
+    }
+
+    /// The same reply at this cost.
+    ///
+    /// # Panics
+    /// When this is no reply.
+    #[must_use]
+    pub fn costing(mut self, usage: Usage) -> Self {
+        self.reply_mut().usage = Some(usage);
+        self
+    }
+
+    fn reply_mut(&mut self) -> &mut ModelReply {
+        if let Self::Text(text) = self {
+            *self = Self::Reply(ModelReply::text_only(std::mem::take(text)));
+        }
+        match self {
+            Self::Reply(reply) => reply,
+            other => panic!("{other:?} is no reply"),
+        }
+    }
 }
 
 impl From<&str> for ScriptedReply {
@@ -46,8 +104,10 @@ impl From<LlmError> for ScriptedReply {
 /// A model that writes prepared replies in order and checks every request.
 ///
 /// Each request must begin and end with the user, roles must alternate, no message or block may be
-/// empty, every tool call must be answered, none of the forbidden texts may appear, and the whole
-/// must be of sensible size. A request that breaks one of these panics.
+/// empty, every tool call must be answered right after its message, once and in order, and have an
+/// id of its own; tools must be sorted and have names that every provider takes, and calls need
+/// tools. None of the forbidden texts may appear, and the whole must be of sensible size. A request
+/// that breaks one of these panics.
 #[derive(Debug)]
 pub struct ScriptedProvider {
     name: String,
@@ -102,6 +162,12 @@ impl ScriptedProvider {
 
     fn check(&self, request: &ModelRequest) {
         check_turns(&request.messages);
+        check_tools(request);
+        let schemas: Vec<_> = request
+            .tools
+            .iter()
+            .map(|tool| tool.parameters.to_string())
+            .collect();
         let mut texts: Vec<&str> = request.system.iter().map(String::as_str).collect();
         for block in request.messages.iter().flat_map(|m| &m.content) {
             match block {
@@ -111,6 +177,9 @@ impl ScriptedProvider {
                 _ => {}
             }
         }
+        let described = request.tools.iter().flat_map(|t| [&t.name, &t.description]);
+        texts.extend(described.map(String::as_str));
+        texts.extend(schemas.iter().map(String::as_str));
         for forbidden in &self.forbidden {
             let found = texts.iter().find(|text| text.contains(forbidden.as_str()));
             assert!(
@@ -150,7 +219,25 @@ impl Provider for ScriptedProvider {
                 sink.event(ModelEvent::Text(text.clone()));
                 Ok(ModelReply::text_only(text))
             }
+            Some(ScriptedReply::Reply(reply)) => {
+                for block in &reply.content {
+                    match block {
+                        ContentBlock::Text(text) => sink.event(ModelEvent::Text(text.clone())),
+                        ContentBlock::ToolCall(call) => {
+                            sink.event(ModelEvent::ToolUse(call.clone()));
+                        }
+                        _ => {}
+                    }
+                }
+                Ok(reply)
+            }
             Some(ScriptedReply::Error(error)) => Err(error),
+            Some(ScriptedReply::Broken(pieces, error)) => {
+                for piece in pieces {
+                    sink.event(piece);
+                }
+                Err(error)
+            }
             Some(ScriptedReply::Silence) => pending().await,
             None => Err(ran_out(&self.name)),
         }
@@ -223,7 +310,8 @@ impl Provider for ScriptedDecider {
 
 fn check_turns(messages: &[Message]) {
     assert!(!messages.is_empty(), "a request without messages");
-    let mut open_calls: Vec<&str> = Vec::new();
+    let mut ids: Vec<&str> = Vec::new();
+    let mut open: VecDeque<&str> = VecDeque::new();
     for (index, message) in messages.iter().enumerate() {
         let expected = if index % 2 == 0 {
             Role::User
@@ -234,23 +322,52 @@ fn check_turns(messages: &[Message]) {
         assert!(!message.content.is_empty(), "message {index} is empty");
         for block in &message.content {
             match block {
-                ContentBlock::Text(text) => assert!(!text.is_empty(), "message {index}: no text"),
-                ContentBlock::ToolCall(call) => open_calls.push(&call.id),
+                ContentBlock::Text(text) => {
+                    assert!(!text.trim().is_empty(), "message {index}: no text");
+                }
+                ContentBlock::ToolCall(call) => {
+                    assert_eq!(expected, Role::Assistant, "message {index} calls");
+                    assert!(!ids.contains(&&*call.id), "the id `{}` twice", call.id);
+                    ids.push(&call.id);
+                    open.push_back(&call.id);
+                }
                 ContentBlock::ToolResult(result) => {
-                    let asked = open_calls.iter().position(|id| *id == result.id);
-                    let asked = asked.unwrap_or_else(|| panic!("`{}` was not asked", result.id));
-                    open_calls.swap_remove(asked);
+                    let asked = open.pop_front();
+                    assert_eq!(asked, Some(&*result.id), "message {index}: out of order");
+                    assert!(!result.text.is_empty(), "message {index}: an empty result");
                 }
                 _ => {}
             }
         }
         let may_be_open = message.role == Role::Assistant;
         assert!(
-            may_be_open || open_calls.is_empty(),
-            "unanswered calls {open_calls:?} after message {index}"
+            may_be_open || open.is_empty(),
+            "unanswered calls {open:?} after message {index}"
         );
     }
     assert_eq!(messages.len() % 2, 1, "the last message is the user's");
+}
+
+fn check_tools(request: &ModelRequest) {
+    let names: Vec<_> = request.tools.iter().map(|tool| &*tool.name).collect();
+    let increasing = names.windows(2).all(|pair| pair[0] < pair[1]);
+    assert!(increasing, "tools out of order or twice: {names:?}");
+    for name in &names {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        let fits = (1..=64).contains(&name.len()) && name.bytes().all(plain);
+        assert!(fits, "no provider takes a tool `{name}`");
+    }
+    match &request.tool_choice {
+        ToolChoice::Auto => {}
+        ToolChoice::Named(name) => assert!(names.contains(&&**name), "no tool `{name}`"),
+        _ => assert!(!names.is_empty(), "a choice without tools"),
+    }
+    let blocks = request.messages.iter().flat_map(|m| &m.content);
+    let calls = blocks.filter(|block| matches!(block, ContentBlock::ToolCall(_)));
+    assert!(
+        calls.count() == 0 || !names.is_empty(),
+        "a request without tools repeats calls"
+    );
 }
 
 fn ran_out(model: &str) -> LlmError {

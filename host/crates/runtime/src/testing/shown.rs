@@ -6,6 +6,7 @@ use openprogram_core::content::{ContentBlock, Role};
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::ModelRequest;
 use openprogram_core::session::{Node, NodeKind, NodeStatus};
+use openprogram_core::tool::ToolChoice;
 
 /// One request as the model sees it.
 #[must_use]
@@ -20,15 +21,39 @@ pub fn shown_request(request: &ModelRequest) -> String {
             Role::Assistant => "assistant",
         };
         for block in &message.content {
-            let text = match block {
-                ContentBlock::Text(text) => text.clone(),
-                other => format!("{other:?}"),
-            };
-            add_block(&mut shown, role, &text);
+            match block {
+                ContentBlock::Text(text) => add_block(&mut shown, role, text),
+                ContentBlock::Image { mime_type, data } => {
+                    let text = format!("({mime_type}, {} bytes)", data.len());
+                    add_block(&mut shown, role, &text);
+                }
+                ContentBlock::ToolCall(call) => {
+                    let text = format!("{}({})", call.name, call.arguments);
+                    add_block(&mut shown, &format!("{role} calls {}", call.id), &text);
+                }
+                ContentBlock::ToolResult(result) => {
+                    let what = if result.is_error { "error" } else { "result" };
+                    let label = format!("{role} {what} of {}", result.id);
+                    add_block(&mut shown, &label, &result.text);
+                }
+                other => add_block(&mut shown, role, &format!("{other:?}")),
+            }
         }
     }
     for tool in &request.tools {
-        add_block(&mut shown, "tool", &format!("{tool:?}"));
+        let label = format!("tool {}", tool.name);
+        let text = format!("{}\n{}", tool.description, tool.parameters);
+        add_block(&mut shown, &label, &text);
+    }
+    if request.tool_choice != ToolChoice::Auto {
+        add_block(
+            &mut shown,
+            "tool choice",
+            &format!("{:?}", request.tool_choice),
+        );
+    }
+    if let Some(parallel) = request.parallel_tool_calls {
+        add_block(&mut shown, "parallel calls", &parallel.to_string());
     }
     shown
 }

@@ -246,19 +246,32 @@ async fn a_value_that_the_context_lacks_is_not_asked_of_the_model() {
     assert_eq!(model.requests().len(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_model_that_fails_ends_the_decision_and_its_turn_shows_why() {
     let overloaded = LlmFailure::new(LlmReason::Provider, true, "overloaded");
-    let model = model([LlmError::Failed(overloaded)]);
+    let refused = LlmFailure::new(LlmReason::Auth, false, "wrong key");
+    let model = model([overloaded, refused].map(LlmError::Failed));
     let (runtime, outcome) = route(routing(), model).await;
     let expected = json!({
         "code": "llm",
-        "message": "overloaded",
-        "details": {"reason": "provider", "retryable": true, "model": "scripted:text"},
+        "message": "exec() failed permanently:\nAttempt 1: ProviderError: overloaded\nAttempt 2: \
+                    AuthenticationError: wrong key",
+        "details": {
+            "reason": "auth",
+            "retryable": false,
+            "provider": "scripted",
+            "attempts": 2,
+            "elapsed_s": 1.125,
+            "model": "scripted:text",
+            "had_image": false,
+        },
     });
     assert_eq!(told(&outcome), expected);
     let turn: Node = nodes(&runtime, &outcome).await.remove(1);
-    assert_eq!(turn.end.unwrap().failure, outcome.result.err());
+    let end = turn.end.unwrap();
+    assert_eq!(end.failure, outcome.result.err());
+    let tries: Vec<_> = end.attempts.iter().map(|a| &*a.failure.message).collect();
+    assert_eq!(tries, ["overloaded", "wrong key"]);
 }
 
 #[tokio::test]

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use openprogram_core::JsonObject;
+use openprogram_core::guest::Closing;
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::session::{
     MemoryStore, NewNode, Node, NodeEnd, NodeQuery, NodeStatus, SeenNode, Session, SessionStore,
@@ -13,7 +15,7 @@ use serde_json::json;
 
 use super::desk::{desk, model, routing};
 use super::{nodes, run, runtime_with, told};
-use crate::{Providers, RunRequest, Runtime};
+use crate::{Providers, RunRequest, Runtime, TurnRequest};
 
 /// A store whose writes of nodes fail after so many.
 struct FailingStore {
@@ -122,6 +124,12 @@ fn a_run_can_move_between_threads() {
     fn check<T: Send>(_: &T) {}
     fn check_runtime(runtime: &Runtime) {
         check(&runtime.run_function(RunRequest::new("f")));
+        check(&runtime.exec(TurnRequest::text("t")));
+        let closing = Closing {
+            options: Vec::new(),
+            context: JsonObject::new(),
+        };
+        check(&runtime.exec_closing(TurnRequest::text("t"), closing));
     }
     let _ = check_runtime;
 }

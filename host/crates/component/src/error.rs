@@ -1,0 +1,188 @@
+//! Why a component is not loaded: one variant for everything a caller can tell apart.
+
+use std::sync::Arc;
+
+use crate::cache::CacheError;
+
+/// Why a component is not loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// There are no bytes.
+    #[error("the file is empty; give a component (`.wasm`)")]
+    Empty,
+    /// It is text.
+    #[error("this is text, not a component; build it first and give the `.wasm` file")]
+    Text,
+    /// It is something else.
+    #[error("this is not WebAssembly; give a component (`.wasm`)")]
+    NotWasm,
+    /// It is a core module.
+    #[error(
+        "this is a core module, not a component; build it for `wasm32-wasip2`, or make it a \
+         component with `wasm-tools component new`"
+    )]
+    CoreModule,
+    /// It is machine code.
+    #[error("this is a precompiled image, which is never trusted; give the component it came from")]
+    Precompiled,
+    /// It is a WIT package.
+    #[error("this is a WIT package, which holds no code; give a component")]
+    WitPackage,
+    /// It is too large.
+    #[error("the component has {bytes} bytes; at most {max} are loaded")]
+    TooLarge {
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// It exports too many functions.
+    #[error("the component exports {count} functions; at most {max} are loaded")]
+    TooManyFunctions {
+        /// How many it exports.
+        count: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// It is cut off or invalid.
+    #[error("the component is damaged: {0}")]
+    Malformed(String),
+    /// It was built for another contract.
+    #[error("the component was built with another contract; rebuild it with this SDK")]
+    OtherContract {
+        /// The hash it carries.
+        found: String,
+    },
+    /// It needs async types.
+    #[error(
+        "`{0}` needs async types (WASI 0.3), which are not supported yet; build the component for \
+         WASI 0.2"
+    )]
+    AsyncTypes(String),
+    /// It imports what is not there or not granted.
+    #[error("{}", imports_message(missing, denied))]
+    Imports {
+        /// Imports that this host does not have.
+        missing: Vec<MissingImport>,
+        /// Imports that are not granted.
+        denied: Vec<String>,
+    },
+    /// It does not compile.
+    #[error("the component does not compile: {0}")]
+    Compile(String),
+    /// Its imports have other types than this host offers.
+    #[error("the component does not fit this host: {0}")]
+    Incompatible(String),
+    /// Its metadata is wrong.
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
+    /// There is no engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The file cannot be read.
+    #[error("`{path}` cannot be read")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is not the one that was learned.
+    #[error("`{path}` has changed since it was looked at; run the command again")]
+    Changed {
+        /// The file.
+        path: String,
+    },
+}
+
+/// One import that this host does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingImport {
+    /// Its name.
+    pub name: String,
+    /// The most similar name that this host has.
+    pub nearest: Option<String>,
+}
+
+fn imports_message(missing: &[MissingImport], denied: &[String]) -> String {
+    let mut parts = Vec::new();
+    if !missing.is_empty() {
+        let names = missing.iter().map(|import| match &import.nearest {
+            Some(nearest) => format!("`{}` (nearest: `{nearest}`)", import.name),
+            None => format!("`{}`", import.name),
+        });
+        let names = names.collect::<Vec<_>>().join(", ");
+        parts.push(format!(
+            "the component imports what this host does not have: {names}"
+        ));
+    }
+    if !denied.is_empty() {
+        let names = denied.iter().map(|name| format!("`{name}`"));
+        let names = names.collect::<Vec<_>>().join(", ");
+        parts.push(format!(
+            "denied: the network is not granted to components: {names}"
+        ));
+    }
+    parts.join("; ")
+}
+
+/// What is wrong with the metadata of a component.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MetadataError {
+    /// It could not be read.
+    #[error("the component could not tell its metadata: {0}")]
+    Unreadable(String),
+    /// It describes a function that is not exported.
+    #[error("the metadata describes `{interface}.{name}`, which the component does not export")]
+    UnknownFunction {
+        /// The interface it names.
+        interface: String,
+        /// The function it names.
+        name: String,
+    },
+    /// It describes one function twice.
+    #[error("the metadata describes `{function}` twice")]
+    DescribedTwice {
+        /// The function.
+        function: String,
+    },
+    /// It describes a parameter that is not there.
+    #[error("the metadata of `{function}` describes a parameter `{parameter}`, which it lacks")]
+    UnknownParameter {
+        /// The function.
+        function: String,
+        /// The parameter it names.
+        parameter: String,
+    },
+    /// An attribute has no known key.
+    #[error("the metadata of `{owner}` has an unknown attribute `{key}`")]
+    UnknownAttribute {
+        /// The function or `function(parameter)`.
+        owner: String,
+        /// The key.
+        key: String,
+    },
+    /// An attribute has a value that does not fit.
+    #[error("the attribute `{key}` of `{owner}`: {problem}")]
+    BadAttribute {
+        /// The function or `function(parameter)`.
+        owner: String,
+        /// The key.
+        key: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// Why there is no engine.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// Wasmtime refuses the configuration, on demand too.
+    #[error("the WebAssembly engine cannot start: {0}")]
+    Start(String),
+    /// The cache folder cannot be used.
+    #[error(transparent)]
+    Cache(#[from] Arc<CacheError>),
+}

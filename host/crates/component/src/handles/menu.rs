@@ -1,0 +1,158 @@
+//! The options of one decision as a guest collects them, setter by setter.
+//!
+//! What a setter cannot accept is remembered and told when the menu is used, because setters have
+//! no result in the contract.
+
+use std::collections::HashSet;
+
+use openprogram_core::JsonObject;
+use openprogram_core::decision::{OptionKind, OptionSpec};
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::RuntimeRole;
+
+use crate::limits::Limits;
+
+/// How many times a model is asked again when a menu does not say; from the contract.
+const RETRIES_DEFAULT: u32 = 1;
+
+/// The options of one decision as a guest collects them.
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
+pub struct MenuHandle {
+    pub(crate) options: Vec<OptionSpec>,
+    names: HashSet<String>,
+    pub(crate) context: JsonObject,
+    pub(crate) max_retries: u32,
+    pub(crate) runtime: Option<RuntimeRole>,
+    bytes: u64,
+    /// The first thing a setter could not accept; told when the menu is used.
+    pub(crate) refused: Option<Failure>,
+}
+
+impl MenuHandle {
+    pub(crate) fn new() -> Self {
+        Self {
+            options: Vec::new(),
+            names: HashSet::new(),
+            context: JsonObject::new(),
+            max_retries: RETRIES_DEFAULT,
+            runtime: None,
+            bytes: 0,
+            refused: None,
+        }
+    }
+
+    /// Lets a setter work, unless an earlier one was refused: a menu that cannot be used must not
+    /// grow either.
+    pub(crate) fn set(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Failure>) {
+        if self.refused.is_none()
+            && let Err(failure) = work(self)
+        {
+            self.refused = Some(failure);
+        }
+    }
+
+    /// Counts the texts of the menu.
+    pub(crate) fn pay(&mut self, texts: &[&str], limits: &Limits) -> Result<(), Failure> {
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        let max = limits.menu_bytes;
+        if self.bytes <= max {
+            return Ok(());
+        }
+        let path = self.path();
+        Err(invalid(
+            &path,
+            format!("the menu is longer than {max} bytes"),
+        ))
+    }
+
+    /// Where the option stands that is being added.
+    pub(crate) fn path(&self) -> String {
+        format!("options[{}]", self.options.len())
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        name: String,
+        description: Option<String>,
+        kind: OptionKind,
+        limits: &Limits,
+    ) -> Result<(), Failure> {
+        let path = self.path();
+        let max = limits.menu_options;
+        if self.options.len() as u64 >= max {
+            let message = format!("the menu has more than {max} options");
+            return Err(invalid(&path, message));
+        }
+        if name.is_empty() {
+            return Err(invalid(&path, "the option has no name".to_owned()));
+        }
+        if !self.names.insert(name.clone()) {
+            let shown: String = name.chars().take(128).collect();
+            let message = format!("the menu has two options `{shown}`");
+            return Err(invalid(&path, message));
+        }
+        self.options.push(OptionSpec {
+            name,
+            description,
+            kind,
+        });
+        Ok(())
+    }
+}
+
+pub(crate) fn invalid(path: &str, message: String) -> Failure {
+    Failure::new(FailureCode::InvalidArgument, message).with("path", path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(menu: &mut MenuHandle, name: &str, limits: &Limits) {
+        menu.set(|menu| {
+            menu.pay(&[name], limits)?;
+            let kind = OptionKind::Function("f".to_owned());
+            menu.add(name.to_owned(), None, kind, limits)
+        });
+    }
+
+    #[track_caller]
+    fn check(names: &[&str], limits: &Limits, expected: Option<&str>) {
+        let mut menu = MenuHandle::new();
+        for name in names {
+            add(&mut menu, name, limits);
+        }
+        let told = menu.refused.as_ref().map(ToString::to_string);
+        assert_eq!(told.as_deref(), expected);
+    }
+
+    #[test]
+    fn what_a_setter_cannot_accept_is_told_later_and_stops_the_menu() {
+        let limits = Limits {
+            menu_options: 3,
+            menu_bytes: 10,
+            ..Limits::default()
+        };
+        check(&["a", "b", "c"], &limits, None);
+        check(&["a", "a"], &limits, Some("the menu has two options `a`"));
+        check(&["a", ""], &limits, Some("the option has no name"));
+        check(
+            &["a", "b", "c", "d"],
+            &limits,
+            Some("the menu has more than 3 options"),
+        );
+        check(
+            &["aaaaaa", "bbbbbb"],
+            &limits,
+            Some("the menu is longer than 10 bytes"),
+        );
+        let mut menu = MenuHandle::new();
+        for name in ["a", "a", "b"] {
+            add(&mut menu, name, &limits);
+        }
+        assert_eq!(menu.options.len(), 1);
+        let path = menu.refused.and_then(|f| f.details.get("path").cloned());
+        assert_eq!(path, Some("options[1]".into()));
+    }
+}

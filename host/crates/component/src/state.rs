@@ -1,0 +1,135 @@
+//! The state of one store: what a guest holds, uses up and may ask.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use openprogram_core::guest::{CallReport, HostServices};
+use wasmtime::component::ResourceTable;
+use wasmtime::{CallHook, Store, UpdateDeadline};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use crate::limits::{CpuMeter, LimitReached, Limits, MemoryMeter};
+use crate::log::Log;
+
+/// The state of one store.
+pub(crate) struct CallState {
+    pub(crate) table: ResourceTable,
+    pub(crate) limits: Arc<Limits>,
+    /// `None` for a guest without any grant.
+    pub(crate) services: Option<Arc<dyn HostServices>>,
+    wasi: WasiCtx,
+    cpu: CpuMeter,
+    memory: MemoryMeter,
+    log: Log,
+    /// Time that the guest gave to others since the last look, in nanoseconds.
+    yielded: Arc<AtomicU64>,
+}
+
+impl WasiView for CallState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
+    }
+}
+
+impl CallState {
+    fn new(limits: Arc<Limits>, services: Option<Arc<dyn HostServices>>) -> Self {
+        let log = Log::new(limits.log_bytes);
+        let mut wasi = WasiCtx::builder();
+        wasi.stdout(log.clone()).stderr(log.clone());
+        wasi.max_random_size(limits.random_bytes);
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(whole(limits.handles));
+        Self {
+            table,
+            services,
+            wasi: wasi.build(),
+            cpu: CpuMeter::new(limits.cpu_ms),
+            memory: MemoryMeter::new(&limits),
+            log,
+            yielded: Arc::new(AtomicU64::new(0)),
+            limits,
+        }
+    }
+
+    /// The first growth of memory that was refused.
+    pub(crate) fn memory_refused(&self) -> Option<&LimitReached> {
+        self.memory.refused()
+    }
+
+    fn hook(&mut self, hook: CallHook) {
+        // Only the pause of this very guest adds to it, and that has ended.
+        let yielded = self.yielded.load(Ordering::Relaxed);
+        if yielded > 0 {
+            self.yielded.store(0, Ordering::Relaxed);
+        }
+        self.cpu.hook(hook, Duration::from_nanos(yielded));
+    }
+
+    fn check_cpu(&mut self) -> Result<(), LimitReached> {
+        let yielded = self.yielded.swap(0, Ordering::Relaxed);
+        self.cpu.check(Duration::from_nanos(yielded))
+    }
+
+    /// What the call cost so far.
+    pub(crate) fn report(&mut self, started: Instant) -> CallReport {
+        let yielded = Duration::from_nanos(self.yielded.swap(0, Ordering::Relaxed));
+        let (log, log_bytes) = self.log.take();
+        CallReport {
+            cpu_us: micros(self.cpu.used(yielded)),
+            wall_us: micros(started.elapsed()),
+            memory_bytes: self.memory.bytes_most(),
+            log,
+            log_bytes,
+        }
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// A store with all its limits set.
+pub(crate) fn store(
+    engine: &wasmtime::Engine,
+    limits: Arc<Limits>,
+    services: Option<Arc<dyn HostServices>>,
+) -> Store<CallState> {
+    let state = CallState::new(limits, services);
+    let (hostcall_bytes, handles) = (state.limits.hostcall_bytes, state.limits.handles);
+    let mut store = Store::new(engine, state);
+    store.limiter(|state| &mut state.memory);
+    store.set_hostcall_fuel(whole(hostcall_bytes));
+    store.set_max_component_handles(whole(handles));
+    store.call_hook(|mut cx, hook| {
+        cx.data_mut().hook(hook);
+        Ok(())
+    });
+    // An epoch is only the occasion to look at the meter: its deadline counts time in imports.
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(|mut cx| {
+        let state = cx.data_mut();
+        state.check_cpu()?;
+        let pause = pause(Arc::clone(&state.yielded));
+        Ok(UpdateDeadline::YieldCustom(1, Box::pin(pause)))
+    });
+    store
+}
+
+/// Lets other tasks run, and counts the time they take, so that it is not the guest's.
+fn pause(yielded: Arc<AtomicU64>) -> impl Future<Output = ()> + Send {
+    let since = Instant::now();
+    async move {
+        tokio::task::yield_now().await;
+        let nanos = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        yielded.fetch_add(nanos, Ordering::Relaxed);
+    }
+}
+
+fn whole(limit: u64) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}

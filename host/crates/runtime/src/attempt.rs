@@ -1,0 +1,170 @@
+//! One model request with its tries: the one retry layer, under one deadline.
+//!
+//! When a failed try is followed by another one is decided by [`Tries`]; here it is asked, told
+//! and slept. Nothing below retries.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use openprogram_core::failure::Failure;
+use openprogram_core::id::NodeId;
+use openprogram_core::llm::{Asked, EventSink, FailedTry, LlmError, ModelEvent, RetryStep, Tries};
+use openprogram_core::session::Attempt;
+
+use crate::deadline::Deadline;
+use crate::events::Event;
+use crate::frame::Run;
+use crate::ports::Ports;
+
+/// What became of a request.
+pub(crate) struct Tried<T> {
+    /// Every try that failed.
+    pub(crate) attempts: Vec<Attempt>,
+    /// The reply, or why there is none.
+    pub(crate) result: Result<T, Failure>,
+}
+
+/// Where a request stands: its node, its run, its deadline.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    pub(crate) ports: &'a Ports,
+    pub(crate) run: &'a Run,
+    pub(crate) node: &'a NodeId,
+    pub(crate) deadline: &'a Deadline,
+}
+
+/// Asks until there is a reply, an error that no further try mends, or no time left.
+///
+/// `shown` says whether any piece of a reply has reached a watcher.
+pub(crate) async fn ask_with_retries<T, F>(
+    asking: Asking<'_>,
+    asked: Asked,
+    ask: impl Fn() -> F,
+    shown: impl Fn() -> bool,
+) -> Tried<T>
+where
+    F: Future<Output = Result<T, LlmError>>,
+{
+    let Asking {
+        ports, deadline, ..
+    } = asking;
+    let model = asked.model.clone();
+    let mut tries = Tries::new(ports.parts.retry, deadline.timeout(), asked);
+    let mut attempts = Vec::new();
+    loop {
+        let started_at = ports.recorder.now();
+        let stop = match deadline.cut(ask()).await {
+            Some(Ok(reply)) => {
+                return Tried {
+                    attempts,
+                    result: Ok(reply),
+                };
+            }
+            Some(Err(error)) => {
+                attempts.push(Attempt {
+                    started_at,
+                    failure: error.to_failure(&model),
+                });
+                let failed = FailedTry::new(&error, shown(), deadline.elapsed());
+                match tries.failed(failed, jitter(ports.parts.ids.bits())) {
+                    RetryStep::Sleep(retry) => {
+                        let sleep = retry.sleep;
+                        asking.run.emit(|| Event::ModelRetried {
+                            node: asking.node.clone(),
+                            retry: Box::new(retry),
+                        });
+                        deadline.sleep(sleep).await;
+                        continue;
+                    }
+                    RetryStep::Stop(stop) => stop,
+                }
+            }
+            None => {
+                let stop = tries.timed_out(deadline.elapsed());
+                attempts.push(Attempt {
+                    started_at,
+                    failure: stop.to_failure(&model),
+                });
+                stop
+            }
+        };
+        return Tried {
+            attempts,
+            result: Err(stop.to_failure(&model)),
+        };
+    }
+}
+
+/// A uniform number from 0 to 1, both included.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "the upper 53 bits fit a float exactly"
+)]
+fn jitter(bits: u64) -> f64 {
+    const STEPS: u64 = (1 << 53) - 1;
+    (bits >> 11) as f64 / STEPS as f64
+}
+
+/// Hands the pieces of a reply to the watcher of a run while they arrive.
+///
+/// A reply longer than the limit is refused when it is complete; its pieces end at the limit.
+pub(crate) struct Watched<'a> {
+    run: &'a Run,
+    node: NodeId,
+    longest: u64,
+    n_bytes: AtomicU64,
+    shown: AtomicBool,
+}
+
+impl<'a> Watched<'a> {
+    pub(crate) fn new(ports: &Ports, run: &'a Run, node: NodeId) -> Self {
+        Self {
+            run,
+            node,
+            longest: ports.parts.limits.reply_bytes,
+            n_bytes: AtomicU64::new(0),
+            shown: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the watcher has been given any piece.
+    pub(crate) fn has_shown(&self) -> bool {
+        self.shown.load(Ordering::Relaxed)
+    }
+}
+
+impl EventSink for Watched<'_> {
+    fn event(&self, event: ModelEvent) {
+        // Calls are told when the whole reply is there and their ids are known to be unique.
+        let (text, thinking) = match event {
+            ModelEvent::Text(text) => (text, false),
+            ModelEvent::Thinking(text) => (text, true),
+            _ => return,
+        };
+        let length = text.len() as u64;
+        let before = self.n_bytes.fetch_add(length, Ordering::Relaxed);
+        if text.is_empty() || before.saturating_add(length) > self.longest {
+            return;
+        }
+        let node = self.node.clone();
+        let shown = self.run.emit(|| match thinking {
+            false => Event::Text { node, text },
+            true => Event::Thinking { node, text },
+        });
+        if shown {
+            self.shown.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jitter_reaches_both_ends() {
+        let jitters = [0, 1 << 63, u64::MAX].map(jitter);
+        assert!(jitters[0] == 0.0 && jitters[2] == 1.0, "{jitters:?}");
+        assert!((jitters[1] - 0.5).abs() < 1e-12, "{jitters:?}");
+    }
+}

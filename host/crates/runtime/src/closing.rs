@@ -1,0 +1,95 @@
+//! A turn that closes with a decision: first the work, then the pick, then its result.
+//!
+//! The menu is checked before any model is asked. The last reply is read once; a reply without a
+//! valid pick is asked about once more, without tools and within the same deadline.
+
+use std::sync::Arc;
+
+use openprogram_core::Json;
+use openprogram_core::decision::{finish_instruction, render_menu};
+use openprogram_core::failure::Failure;
+use openprogram_core::guest::{Closing, DecisionRequest, ExecRequest};
+
+use crate::ask::{PlannedDecision, pick_from_reply, tell_asked};
+use crate::complete::{Asker, provider_of};
+use crate::deadline::Deadline;
+use crate::decide::{plan_decision, resolve};
+use crate::exec::work;
+use crate::frame::Frame;
+use crate::ports::Ports;
+use crate::turn::{PlannedTurn, plan_turn};
+
+/// How often the pick of a turn is asked for again.
+const RETRIES: u32 = 1;
+
+/// A turn that closes with a decision, both checked.
+pub(crate) struct PlannedClosing {
+    decision: PlannedDecision,
+    turn: PlannedTurn,
+}
+
+/// Checks a turn that closes with a decision.
+///
+/// # Errors
+/// Before any model is asked.
+pub(crate) fn plan_closing(
+    ports: &Ports,
+    frame: &Frame,
+    request: ExecRequest,
+    closing: Closing,
+) -> Result<PlannedClosing, Failure> {
+    let decision = DecisionRequest {
+        prompt: String::new(),
+        options: closing.options,
+        context: closing.context,
+        max_retries: RETRIES,
+        runtime: None,
+    };
+    Ok(PlannedClosing {
+        decision: plan_decision(ports, frame, request.runtime, decision)?,
+        turn: plan_turn(ports, frame, request)?,
+    })
+}
+
+/// Makes one turn whose last reply is a pick, for the function of `frame`, and resolves the pick.
+pub(crate) async fn exec_closing(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    request: ExecRequest,
+    closing: Closing,
+) -> Result<Json, Failure> {
+    let deadline = Deadline::start(&ports.parts, request.timeout_ms);
+    let planned = plan_closing(ports, frame, request, closing)
+        .inspect_err(|failure| frame.note_refusal(failure))?;
+    close_planned(ports, frame, &deadline, planned).await
+}
+
+/// Makes such a turn that was checked, for the function of `frame` or the person at the top.
+pub(crate) async fn close_planned(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    deadline: &Deadline,
+    planned: PlannedClosing,
+) -> Result<Json, Failure> {
+    let PlannedClosing { decision, turn } = planned;
+    tell_asked(frame, &decision.menu);
+    let menu = render_menu(&decision.menu);
+    let instruction = format!("{}\n\n{}", finish_instruction(), menu.trim_end());
+    let worked = work(ports, frame, deadline, &turn, Some(&instruction)).await?;
+
+    let mut again = turn.said.clone();
+    if frame.node.is_none() {
+        // What a person said in words stands in the session already.
+        again.content.retain(|block| block.as_text().is_none());
+    }
+    let asker = Asker {
+        ports,
+        frame,
+        provider: provider_of(ports, turn.role)?,
+        role: turn.role,
+        deadline,
+    };
+    let picked = pick_from_reply(asker, &decision, &again, (worked.open, worked.text)).await?;
+    // The work is over; what the pick runs has the limits of a call and not the time of the turn.
+    resolve(ports, frame, decision, picked).await
+}

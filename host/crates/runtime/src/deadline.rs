@@ -1,0 +1,75 @@
+//! The one deadline of a turn or decision, and work that ends early.
+//!
+//! Everything that a turn does counts against one budget: requests, waits between tries, calls,
+//! re-asks. Work is cut by dropping it.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use crate::ports::RuntimeParts;
+use crate::sources::Timer;
+
+/// A budget of time that runs.
+#[derive(Clone)]
+pub(crate) struct Deadline {
+    timer: Arc<dyn Timer>,
+    started: Duration,
+    timeout: Option<Duration>,
+}
+
+impl Deadline {
+    /// Starts the clock. Zero milliseconds count as not said.
+    pub(crate) fn start(parts: &RuntimeParts, timeout_ms: Option<u64>) -> Self {
+        let asked = timeout_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
+        Self {
+            started: parts.timer.elapsed(),
+            timer: Arc::clone(&parts.timer),
+            timeout: asked.or(parts.exec_timeout),
+        }
+    }
+
+    /// The whole budget; `None` for no end.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// The time since the start.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.timer.elapsed().saturating_sub(self.started)
+    }
+
+    /// Waits, whatever is left; who sleeps asks first whether the sleep would cross the deadline.
+    pub(crate) async fn sleep(&self, time: Duration) {
+        self.timer.sleep(time).await;
+    }
+
+    /// Does the work, or drops it when the time is up and gives `None`.
+    pub(crate) async fn cut<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let Some(timeout) = self.timeout else {
+            return Some(work.await);
+        };
+        match timeout.checked_sub(self.elapsed()) {
+            Some(left) if !left.is_zero() => until(work, self.timer.sleep(left)).await,
+            _ => None,
+        }
+    }
+}
+
+/// Drives `work` to its end, or drops it when `stop` is ready first.
+pub(crate) async fn until<T>(
+    work: impl Future<Output = T>,
+    stop: impl Future<Output = ()>,
+) -> Option<T> {
+    let mut work = pin!(work);
+    let mut stop = pin!(stop);
+    poll_fn(|cx| {
+        if let Poll::Ready(done) = work.as_mut().poll(cx) {
+            return Poll::Ready(Some(done));
+        }
+        stop.as_mut().poll(cx).map(|()| None)
+    })
+    .await
+}

@@ -1,0 +1,388 @@
+//! One turn: the model works, calls tools and works on, until it answers in text.
+//!
+//! Select, render, ask, record, act, and again. Every request is a node of its own; its calls run
+//! in child frames below that node. What the loop said so far is sent as the provider's own calls
+//! and results; later turns read it from the graph.
+
+use std::sync::Arc;
+
+use openprogram_core::content::{ContentBlock, Message, Role, ToolCall};
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::guest::{ExecReply, ExecRequest};
+use openprogram_core::id::NodeId;
+use openprogram_core::llm::{LlmReason, ModelReply, ModelRequest, StopReason};
+use openprogram_core::session::Usage;
+use openprogram_core::tool::ToolChoice;
+use openprogram_core::{Json, JsonObject};
+
+use crate::complete::{Asker, OpenTurn, Turn, provider_of, recorded};
+use crate::deadline::Deadline;
+use crate::events::Event;
+use crate::frame::Frame;
+use crate::ports::Ports;
+use crate::tool_call::{
+    Answered, Calling, FailedCalls, REPEATS_MAX, WantedCall, answers_fact, calls_fact,
+};
+use crate::tools::choice_fact;
+use crate::turn::{PlannedTurn, plan_turn};
+
+/// After so many replies cut inside a call the turn ends, as `cut_replies`.
+const CUT_REPLIES_MAX: u32 = 2;
+
+/// The last reply of a turn, its node still open.
+pub(crate) struct Worked<'a> {
+    pub(crate) open: OpenTurn<'a>,
+    pub(crate) text: String,
+    stop: StopReason,
+    usage: Usage,
+}
+
+/// Makes one turn for the function of `frame`.
+pub(crate) async fn exec(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    request: ExecRequest,
+) -> Result<ExecReply, Failure> {
+    let deadline = Deadline::start(&ports.parts, request.timeout_ms);
+    let turn =
+        plan_turn(ports, frame, request).inspect_err(|failure| frame.note_refusal(failure))?;
+    exec_planned(ports, frame, &deadline, &turn).await
+}
+
+/// Makes one turn that was checked, for the function of `frame` or the person at the top.
+pub(crate) async fn exec_planned(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    deadline: &Deadline,
+    turn: &PlannedTurn,
+) -> Result<ExecReply, Failure> {
+    let worked = work(ports, frame, deadline, turn, None).await?;
+    let facts = facts_of(worked.stop);
+    worked.open.close(worked.text.clone(), facts).await?;
+    Ok(ExecReply {
+        text: worked.text,
+        usage: worked.usage,
+    })
+}
+
+/// Works until a reply asks for no call. `closing` is said after the content of the turn.
+///
+/// # Errors
+/// `llm` when a request fails or the time is up; `limit-reached` when the turn goes on for too
+/// long, with the last text as `partial`.
+pub(crate) async fn work<'a>(
+    ports: &'a Arc<Ports>,
+    frame: &'a Arc<Frame>,
+    deadline: &'a Deadline,
+    turn: &'a PlannedTurn,
+    closing: Option<&str>,
+) -> Result<Worked<'a>, Failure> {
+    let asker = Asker {
+        ports,
+        frame,
+        provider: provider_of(ports, turn.role)?,
+        role: turn.role,
+        deadline,
+    };
+    let mut work = Work::begin(ports, frame, asker, turn, closing).await?;
+    let mut n_requests = 0;
+    loop {
+        n_requests += 1;
+        let (open, reply) = work.ask().await?;
+        let calls = work.wanted(&reply);
+        let text = reply.text();
+        if calls.is_empty() {
+            frame.run.emit(|| Event::TurnEnded {
+                node: open.id().clone(),
+                usage: work.usage,
+                n_requests,
+            });
+            return Ok(Worked {
+                open,
+                text,
+                stop: reply.stop,
+                usage: work.usage,
+            });
+        }
+        let node = open.id().clone();
+        let is_last = n_requests == turn.iterations_max;
+        let mut facts = facts_of(reply.stop);
+        facts.insert("calls".to_owned(), calls_fact(&calls));
+        if is_last {
+            facts.insert("not_run".to_owned(), "max_iterations".into());
+        }
+        open.close(said_or_none(&text), facts).await?;
+        let stop = work.act(&node, &calls, &reply, is_last).await?;
+        if let Some(failure) = stop {
+            return Err(failure.with("partial", text));
+        }
+    }
+}
+
+/// The loop of one turn.
+struct Work<'a> {
+    ports: &'a Arc<Ports>,
+    frame: &'a Arc<Frame>,
+    asker: Asker<'a>,
+    turn: &'a PlannedTurn,
+    /// The next request; grows with every reply and its answers.
+    request: ModelRequest,
+    /// How the next request is recorded.
+    next: Turn,
+    /// Every node that the requests so far were given.
+    reads: Vec<NodeId>,
+    ids: Vec<String>,
+    failed: FailedCalls,
+    n_cut: u32,
+    usage: Usage,
+}
+
+impl<'a> Work<'a> {
+    async fn begin(
+        ports: &'a Arc<Ports>,
+        frame: &'a Arc<Frame>,
+        asker: Asker<'a>,
+        turn: &'a PlannedTurn,
+        closing: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let context = asker.read().await?;
+        let mut reads = context.reads.clone();
+        // What a person says at the top is read by the turns after this one.
+        if frame.node.is_none() {
+            reads.push(asker.say_at_top(&turn.said.content).await?);
+        }
+        let content = match closing {
+            None => turn.said.content.clone(),
+            Some(closing) => turn.said.followed_by(closing),
+        };
+        let mut facts = JsonObject::new();
+        let tools = turn.tools.names.specs();
+        if !tools.is_empty() {
+            let names: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
+            facts.insert("tools".to_owned(), names.into());
+        }
+        if let Some(choice) = choice_fact(&turn.choice) {
+            facts.insert("tool_choice".to_owned(), choice);
+        }
+        let next = Turn {
+            input: recorded(&content),
+            reads: Vec::new(),
+            facts,
+        };
+        let session = frame.run.session.clone();
+        let system = turn.said.system.clone();
+        let mut request = ModelRequest::new(system, context.finish_with(content), session);
+        request.tools = tools;
+        request.tool_choice = turn.choice.clone();
+        request.parallel_tool_calls = turn.parallel;
+        Ok(Self {
+            ports,
+            frame,
+            asker,
+            turn,
+            request,
+            next,
+            reads,
+            ids: Vec::new(),
+            failed: FailedCalls::default(),
+            n_cut: 0,
+            usage: Usage::default(),
+        })
+    }
+
+    async fn ask(&mut self) -> Result<(OpenTurn<'a>, ModelReply), Failure> {
+        let mut turn = std::mem::take(&mut self.next);
+        turn.reads.clone_from(&self.reads);
+        let (open, reply) = self.asker.ask(turn, &self.request, true).await?;
+        if let Some(usage) = reply.usage {
+            let sum = &mut self.usage;
+            sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+            sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+            sum.cache_read = sum.cache_read.saturating_add(usage.cache_read);
+            sum.cache_create = sum.cache_create.saturating_add(usage.cache_create);
+        }
+        Ok((open, reply))
+    }
+
+    /// The calls of a reply, each with an id of its own.
+    fn wanted(&mut self, reply: &ModelReply) -> Vec<WantedCall> {
+        let mut wanted = Vec::new();
+        for call in reply.tool_calls() {
+            let mut call = call.clone();
+            let mut number = self.ids.len();
+            while call.id.trim().is_empty() || self.ids.contains(&call.id) {
+                call.id = format!("call_{number}");
+                number += 1;
+            }
+            self.ids.push(call.id.clone());
+            wanted.push(WantedCall::read(call));
+        }
+        wanted
+    }
+
+    /// Answers the calls of a reply in order, and gets the next request ready. Gives the failure
+    /// with which the turn ends, if it does.
+    async fn act(
+        &mut self,
+        node: &NodeId,
+        calls: &[WantedCall],
+        reply: &ModelReply,
+        is_last: bool,
+    ) -> Result<Option<Failure>, Failure> {
+        let is_cut = reply.stop == StopReason::Length && calls.iter().any(|c| c.parsed.is_err());
+        let refusal = if is_last {
+            let most = self.turn.iterations_max;
+            Some(format!(
+                "Not run: the turn has used up its {most} model requests."
+            ))
+        } else if is_cut {
+            self.n_cut += 1;
+            Some(CUT.to_owned())
+        } else if self.turn.choice == ToolChoice::None {
+            Some("Not run: this turn may not call tools. Answer in text.".to_owned())
+        } else {
+            None
+        };
+        let mut answers = Vec::new();
+        let mut repeats = 0;
+        for wanted in calls {
+            let call = &wanted.call;
+            self.frame.run.emit(|| Event::ToolUse {
+                node: node.clone(),
+                call: call.clone(),
+            });
+            let answered = match &refusal {
+                Some(text) => Answered::refused(call, text.clone()),
+                None => {
+                    let mut answered = self.call(node, wanted).await?;
+                    repeats = repeats.max(self.failed.count(wanted, &mut answered));
+                    answered
+                }
+            };
+            self.frame
+                .run
+                .emit(|| Event::tool_result(node.clone(), &call.name, &answered.result));
+            answers.push(answered);
+        }
+        let stop = if is_last {
+            let most = u64::from(self.turn.iterations_max);
+            let message = format!("the turn has not ended after {most} model requests");
+            Some(Failure::limit("max_iterations", most, message))
+        } else if repeats >= REPEATS_MAX {
+            let message = format!("the model made the same failing call {REPEATS_MAX} times");
+            let most = u64::from(REPEATS_MAX);
+            Some(Failure::limit("repeated_calls", most, message))
+        } else if self.n_cut >= CUT_REPLIES_MAX {
+            let message = format!("{CUT_REPLIES_MAX} replies were cut off inside a call");
+            let most = u64::from(CUT_REPLIES_MAX);
+            Some(Failure::limit("cut_replies", most, message))
+        } else {
+            None
+        };
+        self.go_on(node, calls, reply, answers);
+        Ok(stop)
+    }
+
+    /// Makes one call within the time.
+    async fn call(&self, node: &NodeId, wanted: &WantedCall) -> Result<Answered, Failure> {
+        let calling = Calling {
+            ports: self.ports,
+            frame: self.frame,
+            tools: &self.turn.tools,
+            turn: node,
+        };
+        if let Some(answered) = self.asker.deadline.cut(calling.answer(wanted)).await {
+            return Ok(answered);
+        }
+        // The node of the call is closed before anybody is told.
+        self.ports.recorder.settle().await?;
+        Err(self.out_of_time(&wanted.call))
+    }
+
+    fn out_of_time(&self, call: &ToolCall) -> Failure {
+        let elapsed = self.asker.deadline.elapsed();
+        let model = self.asker.provider.name();
+        let tool: String = call.name.chars().take(64).collect();
+        let message = format!("the time budget of {elapsed:.1?} ended while the tool `{tool}` ran");
+        let mut failure = Failure::new(FailureCode::Llm, message)
+            .with("reason", LlmReason::Timeout.as_str())
+            .with("retryable", false);
+        if let Some((provider, _)) = model.split_once(':') {
+            failure = failure.with("provider", provider);
+        }
+        failure
+            .with("elapsed_s", elapsed.as_secs_f64())
+            .with("model", model)
+    }
+
+    /// Puts the reply and its answers into the next request.
+    fn go_on(
+        &mut self,
+        node: &NodeId,
+        calls: &[WantedCall],
+        reply: &ModelReply,
+        answers: Vec<Answered>,
+    ) {
+        let mut calls = calls.iter();
+        let written = reply.content.iter().filter_map(|block| match block {
+            ContentBlock::ToolCall(_) => {
+                let call = calls.next()?.in_history();
+                Some(ContentBlock::ToolCall(call))
+            }
+            ContentBlock::Text(text) if text.trim().is_empty() => None,
+            other => Some(other.clone()),
+        });
+        self.request.messages.push(Message {
+            role: Role::Assistant,
+            content: written.collect(),
+        });
+        self.reads.push(node.clone());
+        self.reads
+            .extend(answers.iter().filter_map(|a| a.node.clone()));
+        self.next
+            .facts
+            .insert("continues".to_owned(), node.as_str().into());
+        self.next
+            .facts
+            .insert("answers".to_owned(), answers_fact(&answers));
+        let results = answers
+            .into_iter()
+            .map(|answered| ContentBlock::ToolResult(answered.result));
+        self.request.messages.push(Message {
+            role: Role::User,
+            content: results.collect(),
+        });
+        // What had to be called was called, or at least tried.
+        if matches!(
+            self.request.tool_choice,
+            ToolChoice::Required | ToolChoice::Named(_)
+        ) {
+            self.request.tool_choice = ToolChoice::Auto;
+        }
+    }
+}
+
+/// The answer to calls of a reply that was cut off.
+const CUT: &str = "Not run: your message was cut off at its length limit inside the arguments of \
+                   a call. Call again with shorter arguments, one call at a time.";
+
+/// Why a reply ended, where it is not the usual end.
+fn facts_of(stop: StopReason) -> JsonObject {
+    let mut facts = JsonObject::new();
+    let unusual = match stop {
+        StopReason::End | StopReason::ToolUse => return facts,
+        StopReason::Length => "length",
+        StopReason::Refusal => "refusal",
+        StopReason::Other => "other",
+    };
+    facts.insert("stop".to_owned(), unusual.into());
+    facts
+}
+
+fn said_or_none(text: &str) -> Json {
+    if text.trim().is_empty() {
+        Json::Null
+    } else {
+        text.into()
+    }
+}

@@ -1,0 +1,284 @@
+//! One call that a model asks for: found, read, run in a child frame, and answered.
+//!
+//! Every call is answered exactly once, whatever the model wrote and whatever became of the call.
+//! Nothing runs with guessed arguments. All texts here are written for a model.
+
+use std::sync::Arc;
+
+use openprogram_core::Json;
+use openprogram_core::content::{ToolCall, ToolResult};
+use openprogram_core::context::{OUTPUT_BYTES_MAX, cut};
+use openprogram_core::decision::{ObjectError, ParsedObject, parse_object};
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::{FunctionRef, parameters_to_json_schema};
+use openprogram_core::id::NodeId;
+use openprogram_core::schema::Coercion;
+use serde_json::json;
+
+use crate::arguments::{UnfitArguments, complete_model_arguments};
+use crate::call::{CallingTurn, PlannedCall, run_call};
+use crate::frame::Frame;
+use crate::ports::Ports;
+use crate::tools::Tools;
+
+/// The most bytes of one answer, cut in its middle with a line that says how much is left out: as
+/// much as a later turn reads of the same call.
+pub(crate) const ANSWER_BYTES_MAX: usize = OUTPUT_BYTES_MAX;
+/// How many tools an answer lists when none is near to what was asked for.
+const TOOLS_LISTED_MAX: usize = 20;
+
+/// After so many failures of the same call the model is told to stop it.
+const REPEATS_WARNED: u32 = 3;
+/// After so many the turn ends, as `repeated_calls`: nothing new is to be expected.
+pub(crate) const REPEATS_MAX: u32 = 5;
+
+/// Where the calls of one reply run.
+#[derive(Clone, Copy)]
+pub(crate) struct Calling<'a> {
+    pub(crate) ports: &'a Arc<Ports>,
+    pub(crate) frame: &'a Arc<Frame>,
+    pub(crate) tools: &'a Tools,
+    /// The node of the request that asked for the calls.
+    pub(crate) turn: &'a NodeId,
+}
+
+/// A call as the model wrote it, its arguments read.
+#[derive(Clone, Debug)]
+pub(crate) struct WantedCall {
+    pub(crate) call: ToolCall,
+    pub(crate) parsed: Result<ParsedObject, ObjectError>,
+}
+
+/// A call with its answer.
+pub(crate) struct Answered {
+    pub(crate) result: ToolResult,
+    /// The node of the call; `None` when nothing ran.
+    pub(crate) node: Option<NodeId>,
+}
+
+impl WantedCall {
+    pub(crate) fn read(call: ToolCall) -> Self {
+        let parsed = parse_object(&call.arguments);
+        Self { call, parsed }
+    }
+
+    /// The call as it goes back to the model: what was forgiven is not repeated.
+    pub(crate) fn in_history(&self) -> ToolCall {
+        let mut call = self.call.clone();
+        if let Ok(parsed) = &self.parsed
+            && !parsed.repairs.is_empty()
+        {
+            call.arguments = Json::Object(parsed.members.clone()).to_string();
+        }
+        call
+    }
+
+    /// Whether another call is the same: name and arguments, in whatever order or form.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let same_arguments = match (&self.parsed, &other.parsed) {
+            (Ok(own), Ok(other)) => own.members == other.members,
+            _ => self.call.arguments == other.call.arguments,
+        };
+        self.call.name == other.call.name && same_arguments
+    }
+}
+
+impl Answered {
+    /// A call that did not run.
+    pub(crate) fn refused(call: &ToolCall, text: impl Into<String>) -> Self {
+        Self {
+            result: ToolResult {
+                id: call.id.clone(),
+                text: text.into(),
+                is_error: true,
+            },
+            node: None,
+        }
+    }
+}
+
+/// The calls of a turn that have failed, and how often.
+#[derive(Default)]
+pub(crate) struct FailedCalls(Vec<(WantedCall, u32)>);
+
+impl FailedCalls {
+    /// Counts an answer, and tells the model when the same call keeps failing. A success of the
+    /// call begins the count again.
+    pub(crate) fn count(&mut self, wanted: &WantedCall, answered: &mut Answered) -> u32 {
+        let known = self.0.iter().position(|(call, _)| call.is_like(wanted));
+        if !answered.result.is_error {
+            known.map(|at| self.0.swap_remove(at));
+            return 0;
+        }
+        let at = known.unwrap_or_else(|| {
+            self.0.push((wanted.clone(), 0));
+            self.0.len() - 1
+        });
+        self.0[at].1 += 1;
+        let count = self.0[at].1;
+        if count >= REPEATS_WARNED {
+            let note = format!("\nThis call has failed {count} times. Do something else.");
+            answered.result.text.push_str(&note);
+        }
+        count
+    }
+}
+
+impl Calling<'_> {
+    /// Makes one call and answers it.
+    pub(crate) async fn answer(&self, wanted: &WantedCall) -> Answered {
+        let call = &wanted.call;
+        let Some(function) = self.tools.names.function(&call.name) else {
+            return Answered::refused(call, unknown(self.tools, &call.name));
+        };
+        let planned = match self.plan(function, wanted) {
+            Ok(planned) => planned,
+            Err(text) => return Answered::refused(call, text),
+        };
+        let end = run_call(self.ports, self.frame, planned).await;
+        let (text, is_error) = match &end.result {
+            Ok(value) => (result_text(value), false),
+            Err(failure) => (failure_text(failure), true),
+        };
+        Answered {
+            result: ToolResult {
+                id: call.id.clone(),
+                text: cut(&text, ANSWER_BYTES_MAX).into_owned(),
+                is_error,
+            },
+            node: end.node,
+        }
+    }
+
+    /// Completes the arguments.
+    ///
+    /// # Errors
+    /// What the model is told.
+    fn plan(&self, function: &FunctionRef, wanted: &WantedCall) -> Result<PlannedCall, String> {
+        let tool = self.tools.names.name_of(&function.name);
+        let tool = tool.unwrap_or(&wanted.call.name);
+        let parsed = wanted.parsed.as_ref().map_err(|error| {
+            let schema = parameters_to_json_schema(function.visible_parameters());
+            format!(
+                "The arguments of `{tool}` cannot be read: {error}. The call did not run. Call \
+                 again with arguments that fit this JSON Schema: {schema}"
+            )
+        })?;
+        let context = &self.frame.context;
+        let completed = complete_model_arguments(function, &parsed.members, context);
+        let mut arguments = completed.map_err(|unfit| match unfit {
+            UnfitArguments::Given(error) => {
+                let schema = parameters_to_json_schema(function.visible_parameters());
+                format!(
+                    "The arguments of `{tool}` do not fit: {error}. The call did not run. Call \
+                     again with arguments that fit this JSON Schema: {schema}"
+                )
+            }
+            UnfitArguments::Hidden(error) => {
+                self.frame
+                    .note_refusal(&hidden_failure(function, &error.to_string()));
+                format!(
+                    "`{tool}` cannot run here: something that the host has to supply is missing. \
+                     Calling it again will not help."
+                )
+            }
+        })?;
+        let repaired = parsed.repairs.iter().map(|what| Coercion {
+            path: String::new(),
+            what: what.clone(),
+        });
+        arguments.coercions.splice(0..0, repaired);
+        Ok(PlannedCall {
+            node: self.ports.recorder.new_node_id(),
+            function: Arc::clone(function),
+            arguments,
+            context: context.clone(),
+            predecessor: None,
+            picked_by: None,
+            inside: Some(CallingTurn {
+                node: self.turn.clone(),
+                tools: Arc::clone(&self.tools.inherited),
+            }),
+        })
+    }
+}
+
+fn unknown(tools: &Tools, name: &str) -> String {
+    let shown: String = name.chars().take(64).collect();
+    let mut text = format!("There is no tool `{shown}`.");
+    let near = tools.names.nearest(name);
+    if !near.is_empty() {
+        text.push_str(&format!(
+            " Did you mean {}?",
+            listed(near.into_iter(), " or ")
+        ));
+    } else if !tools.names.is_empty() {
+        let names = tools.names.iter().map(|(name, _)| name);
+        let names = listed(names.take(TOOLS_LISTED_MAX), ", ");
+        text.push_str(&format!(" The tools are {names}"));
+        let more = tools.names.len().saturating_sub(TOOLS_LISTED_MAX);
+        if more > 0 {
+            text.push_str(&format!(" and {more} more"));
+        }
+        text.push('.');
+    }
+    text
+}
+
+fn listed<'a>(names: impl Iterator<Item = &'a str>, between: &str) -> String {
+    let quoted: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    quoted.join(between)
+}
+
+fn result_text(value: &Json) -> String {
+    match value {
+        Json::String(text) if text.is_empty() => "(an empty text)".to_owned(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn failure_text(failure: &Failure) -> String {
+    let code = failure.code.as_str();
+    let mut text = format!("The call failed ({code}): {}", failure.message);
+    if let Some(error) = failure.details.get("error") {
+        text.push_str(": ");
+        match error {
+            Json::String(error) => text.push_str(error),
+            other => text.push_str(&other.to_string()),
+        }
+    }
+    text
+}
+
+fn hidden_failure(function: &FunctionRef, error: &str) -> Failure {
+    let message = format!("`{}` as a tool: {error}", function.name);
+    Failure::new(FailureCode::InvalidArgument, message).with("function", function.name.to_string())
+}
+
+/// The calls of a reply as facts hold them.
+pub(crate) fn calls_fact(calls: &[WantedCall]) -> Json {
+    calls
+        .iter()
+        .map(|wanted| {
+            let ToolCall {
+                id,
+                name,
+                arguments,
+            } = &wanted.call;
+            json!({ "id": id, "name": name, "arguments": arguments })
+        })
+        .collect()
+}
+
+/// The answers as facts hold them: the node of a call, or the answer itself where nothing ran.
+pub(crate) fn answers_fact(answers: &[Answered]) -> Json {
+    let fact = |answered: &Answered| {
+        let id = &answered.result.id;
+        match &answered.node {
+            Some(node) => json!({ "id": id, "node": node.as_str() }),
+            None => json!({ "id": id, "refused": answered.result.text }),
+        }
+    };
+    answers.iter().map(fact).collect()
+}

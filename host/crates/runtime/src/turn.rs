@@ -1,0 +1,100 @@
+//! A turn before it is made: everything about it is checked that can be checked without a model.
+
+use openprogram_core::content::ContentBlock;
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::RuntimeRole;
+use openprogram_core::guest::ExecRequest;
+use openprogram_core::tool::ToolChoice;
+
+use crate::complete::{Said, check_writes, provider_of};
+use crate::frame::Frame;
+use crate::limits::SYSTEM_BYTES_MAX;
+use crate::ports::Ports;
+use crate::tools::Tools;
+
+/// The most model requests that one turn may take, whatever it asks for.
+const ITERATIONS_MAX: u32 = 50;
+
+/// A turn that may be made: everything checked that can be checked without a model.
+pub(crate) struct PlannedTurn {
+    pub(crate) role: RuntimeRole,
+    pub(crate) said: Said,
+    pub(crate) tools: Tools,
+    pub(crate) choice: ToolChoice,
+    pub(crate) parallel: Option<bool>,
+    /// How many model requests it may take.
+    pub(crate) iterations_max: u32,
+}
+
+/// Checks a turn.
+///
+/// # Errors
+/// Before any model is asked: `no-provider`, `invalid-argument`, `denied`, `not-found`,
+/// `limit-reached`.
+pub(crate) fn plan_turn(
+    ports: &Ports,
+    frame: &Frame,
+    request: ExecRequest,
+) -> Result<PlannedTurn, Failure> {
+    check_writes(provider_of(ports, request.runtime)?)?;
+    let content = said(ports, request.content)?;
+    let own = frame.system(request.runtime);
+    let system = joined(own.into_iter().chain(request.system))?;
+    let tools = Tools::of(ports, frame, &request.tools)?;
+    let choice = tools.choice(&ports.parts.catalog, frame, &request.tool_choice)?;
+    Ok(PlannedTurn {
+        role: request.runtime,
+        said: Said { system, content },
+        tools,
+        choice,
+        parallel: request.parallel_tool_calls,
+        iterations_max: request.max_iterations.clamp(1, ITERATIONS_MAX),
+    })
+}
+
+/// The content without what says nothing.
+fn said(ports: &Ports, content: Vec<ContentBlock>) -> Result<Vec<ContentBlock>, Failure> {
+    let invalid =
+        |message: &str| Failure::new(FailureCode::InvalidArgument, message).with("path", "content");
+    let (mut n_text, mut n_image) = (0, 0);
+    for block in &content {
+        match block {
+            ContentBlock::Text(text) => n_text += text.len() as u64,
+            ContentBlock::Image { data, .. } => n_image += data.len() as u64,
+            _ => return Err(invalid("a turn is said in texts and images only")),
+        }
+    }
+    let limits = &ports.parts.limits;
+    for (which, count, most) in [
+        ("prompt_bytes", n_text, limits.prompt_bytes),
+        ("image_bytes", n_image, limits.image_bytes),
+    ] {
+        if count > most {
+            let what = if which == "image_bytes" {
+                "images"
+            } else {
+                "text"
+            };
+            let message = format!("the turn has {count} bytes of {what}; the most is {most}");
+            return Err(Failure::limit(which, most, message));
+        }
+    }
+    let says = |block: &ContentBlock| block.as_text().is_none_or(|text| !text.trim().is_empty());
+    let content: Vec<_> = content.into_iter().filter(says).collect();
+    if content.is_empty() {
+        return Err(invalid("the turn says nothing; give it a text or an image"));
+    }
+    Ok(content)
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> Result<Option<String>, Failure> {
+    let parts: Vec<_> = parts.filter(|part| !part.trim().is_empty()).collect();
+    let system = parts.join("\n\n");
+    let length = system.len() as u64;
+    if length > SYSTEM_BYTES_MAX {
+        let message =
+            format!("the system prompt is {length} bytes long; the most is {SYSTEM_BYTES_MAX}");
+        return Err(Failure::limit("system_bytes", SYSTEM_BYTES_MAX, message));
+    }
+    Ok((!parts.is_empty()).then_some(system))
+}

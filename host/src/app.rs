@@ -1,0 +1,359 @@
+//! The composition root: the only place where the adapters meet.
+//!
+//! Builds from settings what a command needs and no more: a list of sessions needs no engine, an
+//! inspection no store. Nothing here knows how a command prints or ends.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use openprogram_component::{
+    ComponentHost, Engine, EngineOptions, GuestDecider, Limits, LoadError, LoadedComponent,
+    MetadataMode,
+};
+use openprogram_core::catalog::{Catalog, CatalogError};
+use openprogram_core::failure::FailureCode;
+use openprogram_core::id::{SessionId, Timestamp};
+use openprogram_core::llm::Provider;
+use openprogram_core::session::SessionStore;
+use openprogram_providers::{OpenError, ProviderFactory, Registry, ScriptProvider};
+use openprogram_runtime::{CallPolicy, GrantError, Providers, Runtime, RuntimeParts};
+use openprogram_store::{Durability, SqliteStore};
+
+use crate::input::read_text;
+use crate::settings::{ComponentSettings, Settings};
+use crate::source::{component_file, name_of};
+use crate::state::{MarkedStore, RunningSessions, StateFolder};
+
+/// Largest script of prepared replies: ten thousand replies of some kilobytes.
+const SCRIPT_BYTES_MAX: u64 = 64 << 20;
+/// The kind of models that are components.
+const COMPONENT_KIND: &str = "component";
+
+type Failed = Box<dyn Error + Send + Sync>;
+
+/// Why what a command needs cannot be built from the settings.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AppError {
+    /// No component has this name.
+    #[error("there is no component `{name}`{}", known_components(known))]
+    UnknownComponent {
+        /// The name.
+        name: String,
+        /// The components that there are.
+        known: Vec<String>,
+    },
+    /// A component is refused.
+    #[error("the component `{name}` cannot be loaded")]
+    Load {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: LoadError,
+    },
+    /// A component cannot stand beside the others.
+    #[error("the component `{name}` cannot be added")]
+    Add {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: CatalogError,
+    },
+    /// A grant of the project file means nothing.
+    #[error("a grant in the project file cannot be used")]
+    Grant(#[source] GrantError),
+    /// The model cannot be used.
+    #[error(transparent)]
+    Model(OpenError),
+}
+
+impl AppError {
+    /// The code under which the error is known to programs.
+    #[must_use]
+    pub fn code(&self) -> FailureCode {
+        match self {
+            Self::UnknownComponent { .. } => FailureCode::NotFound,
+            Self::Load { source, .. } => match source {
+                LoadError::Imports { missing, .. } if missing.is_empty() => FailureCode::Denied,
+                LoadError::Engine(_) => FailureCode::Internal,
+                _ => FailureCode::InvalidArgument,
+            },
+            Self::Add { .. } | Self::Grant(_) | Self::Model(OpenError::NotAName { .. }) => {
+                FailureCode::InvalidArgument
+            }
+            Self::Model(_) => FailureCode::NoProvider,
+        }
+    }
+}
+
+fn known_components(known: &[String]) -> String {
+    if known.is_empty() {
+        return "; name one under `[components]` in openprogram.toml".to_owned();
+    }
+    let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+    format!("; the project has {}", known.join(", "))
+}
+
+/// What a run is made with beside the settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunChoice {
+    /// A file or source folder to run from, in place of the components of the project.
+    pub component: Option<PathBuf>,
+    /// The model, in place of the one of the project.
+    pub model: Option<String>,
+}
+
+/// Builds what commands need.
+pub struct App {
+    settings: Settings,
+}
+
+/// A runtime with its components, and the engine that runs them.
+pub struct Prepared {
+    /// The runtime.
+    pub runtime: Runtime,
+    engine: Engine,
+}
+
+impl Prepared {
+    /// What a person should know about the engine once it has run something.
+    #[must_use]
+    pub fn notice(&self) -> Option<String> {
+        self.engine.notice()
+    }
+}
+
+impl App {
+    /// An app over these settings. Reads and writes nothing.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The recorded sessions, to look at; `None` when nothing was ever recorded.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn recorded_sessions(&self) -> anyhow::Result<Option<Arc<dyn SessionStore>>> {
+        let file = StateFolder::at(&self.settings.state_folder).sessions_file();
+        if !file.exists() {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(SqliteStore::open_read_only(file)?)))
+    }
+
+    /// When the earliest living run of this session began; `None` when none lives.
+    #[must_use]
+    pub fn running_since(&self, session: &SessionId) -> Option<Timestamp> {
+        self.running_sessions().running_since(session)
+    }
+
+    fn running_sessions(&self) -> RunningSessions {
+        StateFolder::at(&self.settings.state_folder).running_sessions()
+    }
+
+    /// Loads one component: a file, a source folder, or a name of the project.
+    ///
+    /// # Errors
+    /// When there is none, it does not build, or it is refused.
+    pub async fn load_component(
+        &self,
+        given: &str,
+        mode: MetadataMode,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<LoadedComponent> {
+        let state = StateFolder::create(&self.settings.state_folder)?;
+        let engine = engine(&state);
+        let path = self.settings.current_folder.join(given);
+        let component = match self.settings.component(given) {
+            Some(component) => component.clone(),
+            None if path.exists() => unnamed(path),
+            None => return Err(self.unknown_component(given).into()),
+        };
+        load(&engine, &state, &component, mode, words).await
+    }
+
+    /// Builds the runtime for one run: components, grants, model, store.
+    ///
+    /// # Errors
+    /// When any of them cannot be used.
+    pub async fn prepare(
+        &self,
+        choice: &RunChoice,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<Prepared> {
+        let state = StateFolder::create(&self.settings.state_folder)?;
+        let engine = engine(&state);
+        let components = match &choice.component {
+            // A file that is not installed has no grants, so nothing else could be called.
+            Some(path) => vec![unnamed(self.settings.current_folder.join(path))],
+            None => self.settings.components.clone(),
+        };
+        let mut loaded = Vec::new();
+        for component in &components {
+            loaded.push(load(&engine, &state, component, MetadataMode::Run, words).await?);
+        }
+        let catalog = catalog(&loaded)?;
+        let mut policy = CallPolicy::default();
+        for component in &components {
+            for function in &component.calls {
+                let granted = policy.grant(&catalog, &component.name, function);
+                granted.map_err(AppError::Grant)?;
+            }
+        }
+        let models = self.models(choice, &engine, &state, &loaded, words).await?;
+        let mut host = ComponentHost::new(engine.clone(), Limits::default());
+        for component in loaded {
+            host.add(component);
+        }
+        let store = SqliteStore::open(state.sessions_file(), Durability::default())?;
+        let store = MarkedStore::new(Arc::new(store), state.running_sessions());
+        let mut parts = RuntimeParts::new(Arc::new(store), Arc::new(host), Arc::new(catalog));
+        parts.providers = models;
+        parts.policy = policy;
+        Ok(Prepared {
+            runtime: Runtime::new(parts),
+            engine,
+        })
+    }
+
+    /// The model of a run: the one on the command line, else that of the project, else none.
+    async fn models(
+        &self,
+        choice: &RunChoice,
+        engine: &Engine,
+        state: &StateFolder,
+        loaded: &[LoadedComponent],
+        words: &mut dyn Write,
+    ) -> anyhow::Result<Providers> {
+        // Paths on the command line start at the current folder, others at the project file.
+        let project_file = self.settings.project_file.as_deref();
+        let project_folder = project_file.and_then(Path::parent);
+        let (name, folder) = match (&choice.model, &self.settings.model) {
+            (Some(name), _) => (name, Some(self.settings.current_folder.as_path())),
+            (None, Some(name)) => (name, project_folder),
+            (None, None) => return Ok(Providers::default()),
+        };
+        let mut deciders: HashMap<_, _> = loaded
+            .iter()
+            .map(|c| (c.name().to_owned(), c.clone()))
+            .collect();
+        // A component of the project is a model even when functions come from elsewhere.
+        if let Some((COMPONENT_KIND, component)) = name.split_once(':')
+            && let Some(component) = self.settings.component(component)
+            && (choice.component.is_some() || !deciders.contains_key(&component.name))
+        {
+            let decider = load(engine, state, component, MetadataMode::Run, words).await?;
+            deciders.insert(component.name.clone(), decider);
+        }
+        let mut registry = Registry::default();
+        let folder = folder.unwrap_or(&self.settings.current_folder).to_owned();
+        registry.register("script:FILE", move |file: &str| open_script(&folder, file))?;
+        let known = deciders.keys().cloned().collect();
+        let component_models = ComponentModels {
+            engine: engine.clone(),
+            deciders,
+            known,
+        };
+        registry.register("component:NAME", component_models)?;
+        let provider = registry.open(name).await.map_err(AppError::Model)?;
+        Ok(Providers::all(provider))
+    }
+
+    fn unknown_component(&self, name: &str) -> AppError {
+        AppError::UnknownComponent {
+            name: name.to_owned(),
+            known: self
+                .settings
+                .components
+                .iter()
+                .map(|c| c.name.clone())
+                .collect(),
+        }
+    }
+}
+
+fn engine(state: &StateFolder) -> Engine {
+    Engine::new(EngineOptions {
+        cache_folder: Some(state.cache().join("components")),
+        ..EngineOptions::default()
+    })
+}
+
+/// A component that is given by its path alone.
+fn unnamed(path: PathBuf) -> ComponentSettings {
+    ComponentSettings {
+        name: name_of(&path),
+        source: path,
+        calls: Vec::new(),
+    }
+}
+
+async fn load(
+    engine: &Engine,
+    state: &StateFolder,
+    component: &ComponentSettings,
+    mode: MetadataMode,
+    words: &mut dyn Write,
+) -> anyhow::Result<LoadedComponent> {
+    let name = &component.name;
+    let file = component_file(&component.source, &state.cache(), words)
+        .with_context(|| format!("the component `{name}` cannot be built"))?;
+    let loaded = LoadedComponent::load_file(engine, name, &file, mode).await;
+    Ok(loaded.map_err(|source| AppError::Load {
+        name: name.clone(),
+        source,
+    })?)
+}
+
+fn catalog(components: &[LoadedComponent]) -> Result<Catalog, AppError> {
+    let mut catalog = Catalog::default();
+    for component in components {
+        let added = catalog.add(component.name(), component.functions().to_vec());
+        added.map_err(|source| AppError::Add {
+            name: component.name().to_owned(),
+            source,
+        })?;
+    }
+    Ok(catalog)
+}
+
+/// `script:FILE`; the file is read once.
+fn open_script(folder: &Path, file: &str) -> Result<Arc<dyn Provider>, Failed> {
+    let text = read_text(&folder.join(file), SCRIPT_BYTES_MAX)?;
+    Ok(Arc::new(ScriptProvider::from_lines(file, &text)?))
+}
+
+/// `component:NAME`: components that decide.
+struct ComponentModels {
+    engine: Engine,
+    deciders: HashMap<String, LoadedComponent>,
+    known: Vec<String>,
+}
+
+#[async_trait]
+impl ProviderFactory for ComponentModels {
+    async fn open(&self, name: &str) -> Result<Arc<dyn Provider>, Failed> {
+        let Some(decider) = self.deciders.get(name) else {
+            let name = name.to_owned();
+            let mut known = self.known.clone();
+            known.sort();
+            return Err(Box::new(AppError::UnknownComponent { name, known }));
+        };
+        let full_name = format!("{COMPONENT_KIND}:{name}");
+        let (engine, decider) = (self.engine.clone(), decider.clone());
+        let decider = GuestDecider::new(full_name, engine, decider, Limits::default())?;
+        Ok(Arc::new(decider))
+    }
+}

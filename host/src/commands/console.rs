@@ -1,0 +1,120 @@
+//! Where a command writes: data on stdout, words for people on stderr.
+
+use std::io::{self, IsTerminal as _, Write};
+
+use openprogram_core::Json;
+
+use crate::text::{clean, escape_json};
+
+/// The two outputs of a command.
+pub struct Console {
+    out: Box<dyn Write + Send>,
+    words: Box<dyn Write + Send>,
+}
+
+impl Console {
+    /// The console of the process.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Self::new(Box::new(io::stdout()), Box::new(io::stderr()))
+    }
+
+    /// A console on any two outputs.
+    #[must_use]
+    pub fn new(out: Box<dyn Write + Send>, words: Box<dyn Write + Send>) -> Self {
+        Self { out, words }
+    }
+
+    /// Whether a person looks at stderr.
+    #[must_use]
+    pub fn has_watcher() -> bool {
+        io::stderr().is_terminal()
+    }
+
+    /// Prints data as text, cleaned of what a terminal acts on, with one line break at its end.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn text(&mut self, text: &str) -> io::Result<()> {
+        let cleaned = clean(text);
+        self.line(cleaned.strip_suffix('\n').unwrap_or(&cleaned))
+    }
+
+    /// Prints data as JSON.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn json(&mut self, value: &Json) -> io::Result<()> {
+        // Alternate form: the value over several lines. It cannot fail on a value of our own.
+        self.line(&escape_json(&format!("{value:#}")))
+    }
+
+    /// Tells a person something. Words that cannot be written are no reason to fail: nobody is
+    /// there to read them.
+    pub fn say(&mut self, words: &str) {
+        let _ = writeln!(self.words, "{}", clean(words));
+    }
+
+    /// Where tools that are run for this command put their words.
+    pub fn words(&mut self) -> &mut dyn Write {
+        &mut self.words
+    }
+
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        writeln!(self.out, "{line}")?;
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// Keeps what was written.
+    #[derive(Clone, Default)]
+    pub(crate) struct Recorded {
+        out: Sink,
+        words: Sink,
+    }
+
+    #[derive(Clone, Default)]
+    struct Sink(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Recorded {
+        pub(crate) fn console(&self) -> Console {
+            Console::new(Box::new(self.out.clone()), Box::new(self.words.clone()))
+        }
+
+        /// What went to stdout and to stderr.
+        pub(crate) fn take(&self) -> (String, String) {
+            let text = |sink: &Sink| {
+                String::from_utf8(std::mem::take(&mut *sink.0.lock().unwrap())).unwrap()
+            };
+            (text(&self.out), text(&self.words))
+        }
+    }
+
+    #[test]
+    fn data_and_words_go_their_own_ways_and_both_are_clean() {
+        let recorded = Recorded::default();
+        let mut console = recorded.console();
+        console.text("\u{1b}[1mdata\n").unwrap();
+        console.json(&serde_json::json!({"a": "\u{9b}"})).unwrap();
+        console.say("\u{7}words");
+        let out = "data\n{\n  \"a\": \"\\u009b\"\n}\n";
+        assert_eq!(recorded.take(), (out.to_owned(), "words\n".to_owned()));
+    }
+}

@@ -1,0 +1,247 @@
+//! `openprogram decide`: one decision outside any function. Nothing is run.
+
+use std::path::{Path, PathBuf};
+
+use openprogram_core::catalog::Catalog;
+use openprogram_core::decision::{
+    FileOption, Menu, MenuOption, OptionKind, Payload, Pick, PickError, REPLY_BYTES_MAX,
+    fill_hidden, parse_option_file, parse_reply, render_menu, resolve_value,
+};
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::schema::CheckMode;
+use openprogram_core::{Json, JsonObject};
+use openprogram_runtime::{DecideRequest, Runtime};
+use serde_json::json;
+
+use super::arguments::{Pair, context, parse_pair};
+use super::console::Console;
+use super::exit::{RunFailed, Usage};
+use super::progress;
+use super::stop;
+use crate::app::{App, Prepared, RunChoice};
+use crate::input::read_text;
+
+/// Largest option file. A menu of 512 options with long descriptions fits many times.
+const OPTION_FILE_BYTES_MAX: u64 = 8 << 20;
+/// What a model is asked when nobody says what to ask.
+const DEFAULT_PROMPT: &str = "Pick one of the options.";
+
+/// Lets a model pick one of the options in a file, or checks a reply against them
+///
+/// With `--reply` the reply is read and checked, and no model is asked. With a prompt or `--model`,
+/// the model picks; the decision is recorded as a session. Without any of these, or without a model,
+/// the menu is printed as a model would read it. Nothing that is picked is run.
+///
+/// The option file is JSON: {"form": "dict", "entries": [{"key": NAME, "handler": HANDLER}]} or
+/// {"form": "list", "items": [HANDLER]}. A handler has a "kind": "fn" with "function" (a function of
+/// the project) or "fn" (one that exists in the file only), "value", "schema", and in lists "text";
+/// "desc" says when to pick it.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The file that holds the options
+    #[arg(long, value_name = "FILE")]
+    options: PathBuf,
+    /// Check this reply instead of asking a model; `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    reply: Option<PathBuf>,
+    /// What the model is asked
+    #[arg(long, value_name = "TEXT", conflicts_with = "reply")]
+    prompt: Option<String>,
+    /// Give one value for hidden parameters of that name; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
+    context: Vec<Pair>,
+    /// The model: `script:FILE` answers from prepared replies, `component:NAME` lets a component of
+    /// the project decide
+    #[arg(long, value_name = "PROVIDER:MODEL", conflicts_with = "reply")]
+    model: Option<String>,
+    /// Print {"pick", "arguments", "value", "method", "coerced"}, {"error": {"kind", "message"}}, or
+    /// {"menu"}
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// A pick as it is printed.
+struct Picked {
+    name: String,
+    arguments: JsonObject,
+    value: Option<Json>,
+    method: &'static str,
+    coerced: Vec<String>,
+}
+
+pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
+    let options = read_options(&args.options)?;
+    let is_asked = args.prompt.is_some() || args.model.is_some();
+    let has_model = args.model.is_some() || app.settings().model.is_some();
+    let asks = args.reply.is_none() && is_asked && has_model;
+    // Nothing is loaded for a file that stands alone.
+    let prepared = if asks || options.iter().any(names_function) {
+        let choice = RunChoice {
+            component: None,
+            model: args.model.clone(),
+        };
+        Some(app.prepare(&choice, console.words()).await?)
+    } else {
+        None
+    };
+    let catalog = prepared
+        .as_ref()
+        .map(|prepared| &**prepared.runtime.catalog());
+    let options = resolve(options, catalog)?;
+    let functions = options.iter().filter_map(|option| match &option.payload {
+        Payload::Function(function) => Some(&**function),
+        Payload::Value(_) | Payload::Schema(_) => None,
+    });
+    let context = context(&functions.collect::<Vec<_>>(), &args.context)?;
+    let picked = match (&args.reply, &prepared) {
+        (Some(reply), _) => check_reply(reply, options, &context)?,
+        (None, Some(prepared)) if asks => {
+            ask(prepared, options, context, args.prompt, console).await?
+        }
+        _ => return print_menu(options, args.json, is_asked, console),
+    };
+    tell(picked, args.json, console)
+}
+
+fn read_options(path: &Path) -> anyhow::Result<Vec<FileOption>> {
+    let text = read_text(path, OPTION_FILE_BYTES_MAX)?;
+    let shown = path.display();
+    let json = serde_json::from_str(&text)
+        .map_err(|error| Usage(format!("the option file `{shown}` is not JSON: {error}")))?;
+    let options = parse_option_file(&json)
+        .map_err(|error| Usage(format!("the option file `{shown}`: {error}")))?;
+    Ok(options)
+}
+
+fn names_function(option: &FileOption) -> bool {
+    match option {
+        FileOption::Spec(spec) => matches!(spec.kind, OptionKind::Function(_)),
+        FileOption::Simulated { .. } => false,
+    }
+}
+
+fn resolve(
+    options: Vec<FileOption>,
+    catalog: Option<&Catalog>,
+) -> Result<Vec<MenuOption>, Failure> {
+    let none = Catalog::default();
+    let catalog = catalog.unwrap_or(&none);
+    let look_up = |name: &str| {
+        catalog.resolve(name, None).map_err(|error| {
+            Failure::new(FailureCode::NotFound, error.to_string()).with("name", name)
+        })
+    };
+    options
+        .into_iter()
+        .map(|option| option.resolve(look_up))
+        .collect()
+}
+
+fn menu(options: Vec<MenuOption>) -> Result<Menu, Failure> {
+    Menu::new(options).map_err(|error| error.to_failure())
+}
+
+fn print_menu(
+    options: Vec<MenuOption>,
+    json: bool,
+    is_asked: bool,
+    console: &mut Console,
+) -> anyhow::Result<()> {
+    let text = render_menu(&menu(options)?);
+    console.say(if is_asked {
+        "no model is configured, so this is the menu that it would read; name one with `--model`"
+    } else {
+        "this is the menu that a model would read; `--prompt` asks one"
+    });
+    if json {
+        console.json(&json!({"menu": text}))?;
+    } else {
+        console.text(&text)?;
+    }
+    Ok(())
+}
+
+/// Reads and checks a reply as a decision would, its hidden parameters included.
+fn check_reply(
+    path: &Path,
+    options: Vec<MenuOption>,
+    context: &JsonObject,
+) -> anyhow::Result<Picked> {
+    let menu = menu(options)?;
+    let reply = read_text(path, REPLY_BYTES_MAX as u64)?;
+    let pick = parse(&menu, &reply, context).map_err(|error| {
+        Failure::new(FailureCode::Decision, error.message).with("kind", error.kind.as_str())
+    })?;
+    Ok(Picked {
+        value: resolve_value(&menu, &pick),
+        coerced: pick.coerced(),
+        name: pick.name,
+        arguments: pick.arguments,
+        method: "text",
+    })
+}
+
+fn parse(menu: &Menu, reply: &str, context: &JsonObject) -> Result<Pick, PickError> {
+    let pick = parse_reply(menu, reply, CheckMode::Strict)?;
+    if let Payload::Function(function) = &menu.options()[pick.index].payload {
+        fill_hidden(function, pick.arguments.clone(), context)?;
+    }
+    Ok(pick)
+}
+
+async fn ask(
+    prepared: &Prepared,
+    options: Vec<MenuOption>,
+    context: JsonObject,
+    prompt: Option<String>,
+    console: &mut Console,
+) -> anyhow::Result<Picked> {
+    let progress = progress::start();
+    let prompt = prompt.unwrap_or_else(|| DEFAULT_PROMPT.to_owned());
+    let request = DecideRequest {
+        context,
+        events: progress.sender(),
+        ..DecideRequest::new(prompt, options)
+    };
+    let runtime: &Runtime = &prepared.runtime;
+    let outcome = runtime.decide_until(request, stop::asked()).await;
+    progress.finish().await;
+    if let Some(session) = &outcome.session {
+        console.say(&format!("session {session}"));
+    }
+    let pick = outcome.result.map_err(|failure| RunFailed {
+        session: outcome.session,
+        node: None,
+        failure,
+    })?;
+    Ok(Picked {
+        coerced: pick.coerced,
+        name: pick.option,
+        arguments: pick.arguments,
+        value: pick.value,
+        method: pick.method,
+    })
+}
+
+fn tell(picked: Picked, json: bool, console: &mut Console) -> anyhow::Result<()> {
+    if json {
+        console.json(&json!({
+            "pick": picked.name,
+            "arguments": picked.arguments,
+            "value": picked.value,
+            "method": picked.method,
+            "coerced": picked.coerced,
+        }))?;
+        return Ok(());
+    }
+    for coerced in &picked.coerced {
+        console.say(&format!("note: {coerced}"));
+    }
+    console.text(&picked.name)?;
+    match picked.value {
+        Some(value) => console.json(&value)?,
+        None if picked.arguments.is_empty() => {}
+        None => console.json(&Json::Object(picked.arguments))?,
+    }
+    Ok(())
+}

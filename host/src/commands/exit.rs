@@ -1,0 +1,439 @@
+//! Every way a command can end badly: its exit code, its words, its hint, its JSON.
+//!
+//! This is the only place that knows exit codes and hints. Commands return errors; errors of the
+//! layers below are recognised here by their type, wherever they stand in the chain of causes.
+
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::id::{NodeId, SessionId, SessionIdError};
+use openprogram_core::session::StoreError;
+use openprogram_core::{Json, JsonObject};
+
+use crate::app::AppError;
+use crate::input::InputError;
+use crate::settings::SettingsError;
+use crate::source::BuildError;
+use crate::state::StateError;
+use crate::text::one_line;
+
+use super::console::Console;
+
+/// How a command ends, as scripts see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// It did what it was asked.
+    Done = 0,
+    /// The function failed, or what was to be built does not build.
+    Failed = 1,
+    /// The command line, the project file or an input cannot be used.
+    Usage = 2,
+    /// Not granted, or declined by a person.
+    Refused = 3,
+    /// The model, its provider or a decision failed.
+    Model = 4,
+    /// The host itself failed.
+    Internal = 5,
+    /// A limit or the time was reached, or the run was cancelled.
+    Stopped = 6,
+}
+
+impl Exit {
+    /// The exit code of a failure.
+    #[must_use]
+    pub fn of(code: FailureCode) -> Self {
+        match code {
+            FailureCode::FunctionFailed | FailureCode::Trapped => Self::Failed,
+            FailureCode::InvalidArgument | FailureCode::NotFound => Self::Usage,
+            FailureCode::Denied => Self::Refused,
+            FailureCode::Llm
+            | FailureCode::Decision
+            | FailureCode::NoRuntime
+            | FailureCode::NoProvider => Self::Model,
+            FailureCode::LimitReached | FailureCode::Cancelled => Self::Stopped,
+            // `Internal`, and codes that are younger than this list.
+            _ => Self::Internal,
+        }
+    }
+}
+
+/// The command was given something that cannot be used; the sentence says what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// A run that was recorded ended with a failure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{failure}")]
+pub struct RunFailed {
+    /// The session, where one was entered.
+    pub session: Option<SessionId>,
+    /// The node of the run, where it began.
+    pub node: Option<NodeId>,
+    /// Why.
+    pub failure: Failure,
+}
+
+/// The form of the JSON that a command prints in place of its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorForm {
+    /// `{"error": {code, message, details}}`.
+    Plain,
+    /// The same with `session` and `node`.
+    Run,
+    /// `{"error": {kind, message}}`.
+    Decide,
+}
+
+/// An error as it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// How the command ends.
+    pub exit: Exit,
+    /// A failure code, or `build-failed`.
+    pub code: &'static str,
+    /// What happened, and why, and why that: outermost first.
+    pub path: Vec<String>,
+    /// Details by key, as documented with the code.
+    pub details: JsonObject,
+    /// What to do about it, on one line.
+    pub hint: Option<String>,
+    session: Option<SessionId>,
+    node: Option<NodeId>,
+}
+
+impl Report {
+    /// What is to be said about an error.
+    #[must_use]
+    pub fn of(error: &anyhow::Error) -> Self {
+        let mut report = Self {
+            exit: Exit::Internal,
+            code: FailureCode::Internal.as_str(),
+            path: Vec::new(),
+            details: JsonObject::new(),
+            hint: None,
+            session: None,
+            node: None,
+        };
+        for cause in error.chain() {
+            report.say(cause.to_string());
+            if let Some(run) = cause.downcast_ref::<RunFailed>() {
+                report.session.clone_from(&run.session);
+                report.node.clone_from(&run.node);
+                report.take_failure(&run.failure);
+            } else if let Some(failure) = cause.downcast_ref::<Failure>() {
+                report.take_failure(failure);
+            }
+        }
+        if report.details.is_empty() && report.exit == Exit::Internal {
+            report.take_kind(error);
+        }
+        report
+    }
+
+    fn say(&mut self, message: String) {
+        // Layers that add nothing to the sentence of their cause are not repeated.
+        if self
+            .path
+            .last()
+            .is_none_or(|last| !last.ends_with(&message))
+        {
+            self.path.push(message);
+        }
+    }
+
+    /// Recognises errors that are not failures of a run.
+    fn take_kind(&mut self, error: &anyhow::Error) {
+        let of = |code: FailureCode| (Exit::of(code), code.as_str());
+        let failed = (Exit::Failed, "build-failed");
+        for cause in error.chain() {
+            let is_usage = cause.is::<Usage>()
+                || cause.is::<InputError>()
+                || cause.is::<SettingsError>()
+                || cause.is::<SessionIdError>()
+                || matches!(cause.downcast_ref(), Some(StateError::NotPrivate { .. }));
+            let kind = if is_usage {
+                Some(of(FailureCode::InvalidArgument))
+            } else if let Some(error) = cause.downcast_ref::<AppError>() {
+                Some(of(error.code()))
+            } else if let Some(error) = cause.downcast_ref::<BuildError>() {
+                Some(match error {
+                    BuildError::Missing(_) | BuildError::NoPackage(_) => {
+                        of(FailureCode::InvalidArgument)
+                    }
+                    _ => failed,
+                })
+            } else if let Some(StoreError::NoSession(_)) = cause.downcast_ref() {
+                self.hint = Some("`openprogram sessions` lists the sessions".to_owned());
+                Some(of(FailureCode::NotFound))
+            } else {
+                None
+            };
+            if let Some((exit, code)) = kind {
+                (self.exit, self.code) = (exit, code);
+                return;
+            }
+        }
+    }
+
+    fn take_failure(&mut self, failure: &Failure) {
+        self.exit = Exit::of(failure.code);
+        self.code = failure.code.as_str();
+        self.details.clone_from(&failure.details);
+        self.hint = hint(failure, self.session.as_ref());
+        if let Some(error) = failure.details.get("error") {
+            self.say(shown_json(error));
+        }
+        // A provider that is a component fails as a guest: its own failure is the cause.
+        let mut cause = failure.details.get("cause").and_then(Failure::from_json);
+        while let Some(failure) = cause {
+            self.say(failure.message.clone());
+            cause = failure.details.get("cause").and_then(Failure::from_json);
+        }
+    }
+
+    /// Says it to a person.
+    pub fn say_to(&self, console: &mut Console) {
+        let mut path = self.path.iter().map(|message| cut(message));
+        console.say(&format!("error: {}", path.next().unwrap_or_default()));
+        for cause in path {
+            console.say(&format!("  caused by: {cause}"));
+        }
+        if let Some(hint) = &self.hint {
+            console.say(&format!("hint: {hint}"));
+        }
+    }
+
+    /// The same for a program.
+    #[must_use]
+    pub fn to_json(&self, form: ErrorForm) -> Json {
+        let mut error = JsonObject::new();
+        let message = self.path.join(": ");
+        if form == ErrorForm::Decide {
+            let kind = self.details.get("kind").cloned();
+            error.insert("kind".to_owned(), kind.unwrap_or_else(|| self.code.into()));
+            error.insert("message".to_owned(), message.into());
+        } else {
+            error.insert("code".to_owned(), self.code.into());
+            error.insert("message".to_owned(), message.into());
+            error.insert("details".to_owned(), Json::Object(self.details.clone()));
+        }
+        let mut document = JsonObject::new();
+        if form == ErrorForm::Run {
+            let text = |id: Option<&str>| id.map_or(Json::Null, Json::from);
+            let session = text(self.session.as_ref().map(SessionId::as_str));
+            document.insert("session".to_owned(), session);
+            document.insert(
+                "node".to_owned(),
+                text(self.node.as_ref().map(NodeId::as_str)),
+            );
+        }
+        document.insert("error".to_owned(), Json::Object(error));
+        Json::Object(document)
+    }
+}
+
+/// The message of one cause, its own line breaks kept, its length bounded.
+fn cut(message: &str) -> String {
+    const CHARS_MAX: usize = 2_000;
+    let mut cut: String = message.chars().take(CHARS_MAX).collect();
+    if cut.len() < message.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+fn shown_json(value: &Json) -> String {
+    match value {
+        Json::String(text) => one_line(text, 300),
+        other => one_line(&other.to_string(), 300),
+    }
+}
+
+/// What a person can do about a failure.
+fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
+    let detail = |key: &str| failure.details.get(key).and_then(Json::as_str);
+    match failure.code {
+        FailureCode::Denied => {
+            detail("how_to_allow").map(|how| format!("to allow it, {}", cut(how)))
+        }
+        FailureCode::NoProvider => Some(
+            "choose a model with `--model provider:model`, or with `model = \"provider:model\"` \
+             in openprogram.toml"
+                .to_owned(),
+        ),
+        FailureCode::NoRuntime => {
+            Some("give a function on the call chain a parameter `runtime: &Runtime`".to_owned())
+        }
+        FailureCode::NotFound => {
+            Some("`openprogram inspect COMPONENT` lists the functions of a component".to_owned())
+        }
+        FailureCode::Llm | FailureCode::Decision | FailureCode::Trapped => session
+            .map(|session| format!("`openprogram show {session}` shows what happened before")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context as _;
+    use expect_test::{Expect, expect};
+    use serde_json::json;
+
+    use super::*;
+    use crate::commands::console::tests::Recorded;
+
+    fn check(error: &anyhow::Error, form: ErrorForm, expected: Expect) {
+        let report = Report::of(error);
+        let recorded = Recorded::default();
+        report.say_to(&mut recorded.console());
+        let (_, words) = recorded.take();
+        expected.assert_eq(&format!(
+            "{words}exit {}\n{}\n",
+            report.exit as u8,
+            report.to_json(form)
+        ));
+    }
+
+    fn run_failed(failure: Failure) -> anyhow::Error {
+        anyhow::Error::new(RunFailed {
+            session: Some(SessionId::from_bits(1)),
+            node: Some(NodeId::from_bits(2)),
+            failure,
+        })
+    }
+
+    #[test]
+    fn a_failed_run_says_what_and_why_and_what_to_do() {
+        let failure = Failure::new(
+            FailureCode::FunctionFailed,
+            "`acme:shop/desk.refund` failed",
+        )
+        .with("function", "acme:shop/desk.refund")
+        .with("error", json!({"too-late": "\u{1b}[31m31 days"}));
+        check(
+            &run_failed(failure),
+            ErrorForm::Run,
+            expect![[r#"
+            error: `acme:shop/desk.refund` failed
+              caused by: {"too-late":"\u001b[31m31 days"}
+            exit 1
+            {"session":"op-0000000000000001","node":"n-0000000000000002","error":{"code":"function-failed","message":"`acme:shop/desk.refund` failed: {\"too-late\":\"\\u001b[31m31 days\"}","details":{"function":"acme:shop/desk.refund","error":{"too-late":"\u001b[31m31 days"}}}}
+        "#]],
+        );
+        let failure = Failure::new(FailureCode::Denied, "`a` may not call `b:c/d.e`")
+            .with("what", "call b:c/d.e")
+            .with(
+                "how_to_allow",
+                "in openprogram.toml:\n[components.a]\ncalls = [\"b:c/d.e\"]",
+            );
+        check(
+            &run_failed(failure),
+            ErrorForm::Run,
+            expect![[r#"
+                error: `a` may not call `b:c/d.e`
+                hint: to allow it, in openprogram.toml:
+                [components.a]
+                calls = ["b:c/d.e"]
+                exit 3
+                {"session":"op-0000000000000001","node":"n-0000000000000002","error":{"code":"denied","message":"`a` may not call `b:c/d.e`","details":{"what":"call b:c/d.e","how_to_allow":"in openprogram.toml:\n[components.a]\ncalls = [\"b:c/d.e\"]"}}}
+            "#]],
+        );
+        let cause = Failure::limit("cpu_ms", 20, "`m` computed for longer than 20 ms");
+        let failure =
+            Failure::new(FailureCode::Llm, "`component:m` failed").with("cause", cause.to_json());
+        check(
+            &run_failed(failure),
+            ErrorForm::Run,
+            expect![[r#"
+            error: `component:m` failed
+              caused by: `m` computed for longer than 20 ms
+            hint: `openprogram show op-0000000000000001` shows what happened before
+            exit 4
+            {"session":"op-0000000000000001","node":"n-0000000000000002","error":{"code":"llm","message":"`component:m` failed: `m` computed for longer than 20 ms","details":{"cause":{"code":"limit-reached","message":"`m` computed for longer than 20 ms","details":{"which":"cpu_ms","limit":20}}}}}
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_decision_without_a_pick_has_its_kind() {
+        let failure = Failure::new(FailureCode::Decision, "the model made no valid pick")
+            .with("kind", "unknown_call")
+            .with("attempts", 2);
+        check(
+            &anyhow::Error::new(failure),
+            ErrorForm::Decide,
+            expect![[r#"
+                error: the model made no valid pick
+                exit 4
+                {"error":{"kind":"unknown_call","message":"the model made no valid pick"}}
+            "#]],
+        );
+        let usage = anyhow::Error::new(Usage("`--context` is not JSON".to_owned()));
+        check(
+            &usage,
+            ErrorForm::Decide,
+            expect![[r#"
+            error: `--context` is not JSON
+            exit 2
+            {"error":{"kind":"invalid-argument","message":"`--context` is not JSON"}}
+        "#]],
+        );
+    }
+
+    #[test]
+    fn errors_of_the_layers_below_are_recognised_under_any_context() {
+        let store = anyhow::Error::new(StoreError::NoSession(SessionId::from_bits(1)));
+        check(
+            &store,
+            ErrorForm::Plain,
+            expect![[r#"
+                error: there is no session `op-0000000000000001`
+                hint: `openprogram sessions` lists the sessions
+                exit 2
+                {"error":{"code":"not-found","message":"there is no session `op-0000000000000001`","details":{}}}
+            "#]],
+        );
+        let build = Err::<(), _>(BuildError::NoTarget).context("cannot build `support`");
+        check(
+            &build.unwrap_err(),
+            ErrorForm::Plain,
+            expect![[r#"
+            error: cannot build `support`
+              caused by: this Rust toolchain cannot build for `wasm32-wasip2`, and there is no rustup to add it; add that target with the tool that installed Rust
+            exit 1
+            {"error":{"code":"build-failed","message":"cannot build `support`: this Rust toolchain cannot build for `wasm32-wasip2`, and there is no rustup to add it; add that target with the tool that installed Rust","details":{}}}
+        "#]],
+        );
+        let other = anyhow::anyhow!("disk on fire").context("cannot write");
+        check(
+            &other,
+            ErrorForm::Plain,
+            expect![[r#"
+            error: cannot write
+              caused by: disk on fire
+            exit 5
+            {"error":{"code":"internal","message":"cannot write: disk on fire","details":{}}}
+        "#]],
+        );
+    }
+
+    #[test]
+    fn every_failure_code_has_its_exit_code() {
+        for (code, exit) in [
+            (FailureCode::FunctionFailed, 1),
+            (FailureCode::Trapped, 1),
+            (FailureCode::InvalidArgument, 2),
+            (FailureCode::NotFound, 2),
+            (FailureCode::Denied, 3),
+            (FailureCode::Llm, 4),
+            (FailureCode::Decision, 4),
+            (FailureCode::NoRuntime, 4),
+            (FailureCode::NoProvider, 4),
+            (FailureCode::Internal, 5),
+            (FailureCode::LimitReached, 6),
+            (FailureCode::Cancelled, 6),
+        ] {
+            assert_eq!(Exit::of(code) as u8, exit, "{code:?}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `openprogram inspect`: what a component offers and what it needs.
+
+use std::fmt::Write as _;
+
+use openprogram_component::{LoadedComponent, MetadataMode};
+use openprogram_core::Json;
+use openprogram_core::function::{
+    Function, Offer, Parameter, ParameterSource, parameters_to_json_schema,
+};
+use openprogram_core::schema::type_to_json_schema;
+use serde_json::json;
+
+use super::console::Console;
+use super::signature::{signature, type_text};
+use crate::app::App;
+use crate::text::one_line;
+
+/// The import through which functions of other components are called.
+const FUNCTIONS_IMPORT: &str = "openprogram:agentic/functions";
+
+/// Shows the functions of a component, what it imports, and the grants that implies
+///
+/// COMPONENT is a name of the project, a `.wasm` file, or a source folder, which is built. The
+/// component is asked for its descriptions once, in a sandbox without any grant, and the answer is
+/// kept.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The component
+    component: String,
+    /// Run nothing of the component; descriptions that only it can tell are left out
+    #[arg(long)]
+    no_run: bool,
+    /// Print {"digest", "functions": [{"name", "interface", "description", "parameters", "returns",
+    /// "offerable", "reason"}], "imports", "grants"}
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
+    let mode = if args.no_run {
+        MetadataMode::Skip
+    } else {
+        MetadataMode::Run
+    };
+    let component = app
+        .load_component(&args.component, mode, console.words())
+        .await?;
+    if args.json {
+        console.json(&to_json(&component))?;
+    } else {
+        console.text(&to_text(&component))?;
+    }
+    Ok(())
+}
+
+/// The grants without which something that the component imports is refused.
+fn grants(component: &LoadedComponent) -> Vec<&'static str> {
+    let mut imports = component.imports().iter();
+    let calls = imports.any(|import| import.starts_with(FUNCTIONS_IMPORT));
+    if calls { vec!["calls"] } else { Vec::new() }
+}
+
+fn to_json(component: &LoadedComponent) -> Json {
+    let functions: Vec<_> = component.functions().iter().map(function_to_json).collect();
+    json!({
+        "digest": component.digest(),
+        "functions": functions,
+        "imports": component.imports(),
+        "grants": grants(component),
+    })
+}
+
+fn function_to_json(function: &Function) -> Json {
+    let reason = match &function.offer {
+        Offer::Offered => None,
+        Offer::NotOfferable(reason) => Some(reason),
+    };
+    json!({
+        "name": function.name.function,
+        "interface": function.name.interface,
+        "description": function.description,
+        "parameters": parameters_to_json_schema(function.visible_parameters()),
+        "returns": function.returns.as_ref().map(type_to_json_schema),
+        "offerable": reason.is_none(),
+        "reason": reason,
+    })
+}
+
+fn to_text(component: &LoadedComponent) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail; the same holds below.
+    let _ = writeln!(text, "{}  {}", component.name(), component.digest());
+    if component.is_decider() {
+        let _ = writeln!(
+            text,
+            "picks among options: use it as `component:{}`",
+            component.name()
+        );
+    }
+    for function in component.functions() {
+        write_function(&mut text, function);
+    }
+    write_list(
+        &mut text,
+        "imports",
+        component.imports().iter().map(String::as_str),
+    );
+    write_list(&mut text, "grants", grants(component).into_iter());
+    text
+}
+
+fn write_function(text: &mut String, function: &Function) {
+    let _ = writeln!(text, "\n{}", one_line(&signature(function), 1_000));
+    if let Offer::NotOfferable(reason) = &function.offer {
+        let _ = writeln!(text, "    not offerable: {}", one_line(reason, 1_000));
+    }
+    let summary = function.summary();
+    if !summary.is_empty() {
+        let _ = writeln!(text, "    {}", one_line(&summary, 1_000));
+    }
+    for parameter in &function.parameters {
+        if let Some(line) = parameter_line(parameter) {
+            let _ = writeln!(text, "      {line}");
+        }
+    }
+}
+
+/// What the signature does not say about a parameter; `None` when it says everything.
+fn parameter_line(parameter: &Parameter) -> Option<String> {
+    let mut facts = Vec::new();
+    match parameter.source {
+        ParameterSource::Argument => {}
+        ParameterSource::Context => {
+            let ty = type_text(&parameter.field.ty);
+            facts.push(format!("{ty}, hidden: filled from the context"));
+        }
+        ParameterSource::Runtime(_) => return None,
+    }
+    if let Some(description) = &parameter.field.description {
+        facts.push(one_line(description, 300));
+    }
+    if !parameter.field.options.is_empty() {
+        let options = Json::from(parameter.field.options.clone());
+        facts.push(format!("one of {}", one_line(&options.to_string(), 300)));
+    }
+    if let Some(default) = &parameter.default {
+        facts.push(format!("default {}", one_line(&default.to_string(), 300)));
+    }
+    let name = one_line(&parameter.field.name, 80);
+    (!facts.is_empty()).then(|| format!("{name}: {}", facts.join("; ")))
+}
+
+fn write_list<'a>(text: &mut String, title: &str, items: impl Iterator<Item = &'a str>) {
+    let items: Vec<_> = items.collect();
+    if items.is_empty() {
+        let _ = writeln!(text, "\n{title}: none");
+        return;
+    }
+    let _ = writeln!(text, "\n{title}:");
+    for item in items {
+        let _ = writeln!(text, "    {}", one_line(item, 200));
+    }
+}

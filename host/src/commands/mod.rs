@@ -1,0 +1,159 @@
+//! The command line: one file per subcommand, each with its arguments and one `run`.
+//!
+//! Doc comments of arguments are the help text. Commands print data to stdout and words to stderr
+//! through [`console::Console`]; how they end is decided in [`exit`] alone.
+
+pub mod console;
+pub mod exit;
+
+mod arguments;
+mod graph;
+mod progress;
+mod signature;
+mod stop;
+mod time;
+
+mod build;
+mod decide;
+mod inspect;
+mod run;
+mod sessions;
+mod show;
+
+use std::io;
+
+use clap::{Parser, Subcommand};
+
+use self::console::Console;
+use self::exit::{ErrorForm, Exit, Report};
+use crate::app::App;
+
+/// Runs agentic functions in a sandbox and lets a model choose the next step.
+///
+/// Functions are exports of WebAssembly components. A project names its components and its model in
+/// `openprogram.toml`; every run is recorded as a session.
+#[derive(Debug, Parser)]
+#[command(name = "openprogram", version, disable_help_subcommand = true)]
+#[command(after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Results go to stdout, words to stderr.
+Exit codes: 0 done; 1 the function failed, or a build did; 2 usage or bad arguments; 3 denied or
+declined; 4 model, provider or decision; 5 internal; 6 limit, timeout or cancelled.";
+
+/// The subcommands, in the order of the help.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Build(build::Args),
+    Inspect(inspect::Args),
+    Run(run::Args),
+    Decide(decide::Args),
+    Sessions(sessions::Args),
+    Show(show::Args),
+}
+
+impl Command {
+    /// Runs the command to its end and says what went wrong.
+    pub async fn run(self, app: App, console: &mut Console) -> Exit {
+        let error_form = self.error_form();
+        let outcome = match self {
+            Self::Build(args) => build::run(&args, console),
+            Self::Inspect(args) => inspect::run(args, &app, console).await,
+            Self::Run(args) => run::run(args, &app, console).await,
+            Self::Decide(args) => decide::run(args, &app, console).await,
+            Self::Sessions(args) => sessions::run(&args, &app, console).await,
+            Self::Show(args) => show::run(&args, &app, console).await,
+        };
+        match outcome {
+            Ok(()) => Exit::Done,
+            Err(error) => end_badly(&error, error_form, console),
+        }
+    }
+
+    /// The form in which the command tells a program about an error; `None` without `--json`.
+    #[must_use]
+    pub fn error_form(&self) -> Option<ErrorForm> {
+        let (json, form) = match self {
+            Self::Build(args) => (args.json, ErrorForm::Plain),
+            Self::Inspect(args) => (args.json, ErrorForm::Plain),
+            Self::Run(args) => (args.json, ErrorForm::Run),
+            Self::Decide(args) => (args.json, ErrorForm::Decide),
+            Self::Sessions(args) => (args.json, ErrorForm::Plain),
+            Self::Show(args) => (args.json, ErrorForm::Plain),
+        };
+        json.then_some(form)
+    }
+}
+
+/// Says what went wrong, to people always and to programs on request, and gives the exit code.
+pub fn end_badly(error: &anyhow::Error, form: Option<ErrorForm>, console: &mut Console) -> Exit {
+    if is_closed_pipe(error) {
+        // Whoever read the output has seen enough.
+        return Exit::Done;
+    }
+    let report = Report::of(error);
+    report.say_to(console);
+    if let Some(form) = form {
+        let told = console.json(&report.to_json(form));
+        if let Err(error) = told {
+            console.say(&format!("error: cannot write to stdout: {error}"));
+        }
+    }
+    report.exit
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io_error = error.downcast_ref::<io::Error>();
+    io_error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use expect_test::expect_file;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_of_all_commands_reads_as_it_should() {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut help = cli.render_long_help().to_string();
+        for command in cli.get_subcommands_mut() {
+            help.push_str(&format!("\n\n=== {} ===\n\n", command.get_name()));
+            help.push_str(&command.render_long_help().to_string());
+        }
+        let trimmed: Vec<_> = help.lines().map(str::trim_end).collect();
+        expect_file!["help.txt"].assert_eq(&(trimmed.join("\n") + "\n"));
+    }
+
+    #[test]
+    fn a_wrong_command_line_is_a_usage_error() {
+        for line in [
+            "",
+            "fly",
+            "run",
+            "run f --arg novalue",
+            "run f --arg =x",
+            "show",
+            "decide",
+            "build a b",
+            "inspect",
+            "sessions --jsn",
+        ] {
+            let words = std::iter::once("openprogram").chain(line.split_whitespace());
+            let error = Cli::try_parse_from(words).unwrap_err();
+            assert_eq!(error.exit_code(), Exit::Usage as i32, "`{line}`");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `openprogram run`: one function, from a command line to a recorded result.
+
+use std::path::PathBuf;
+
+use openprogram_core::Json;
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::id::SessionId;
+use openprogram_runtime::{RunOutcome, RunRequest};
+use serde_json::json;
+
+use super::arguments::{Pair, arguments, context, parse_pair};
+use super::console::Console;
+use super::exit::RunFailed;
+use super::progress;
+use super::stop;
+use crate::app::{App, RunChoice};
+
+/// Runs a function and prints its result
+///
+/// FUNCTION is `namespace:package/interface.function`, or any tail of it that means one function,
+/// such as `route-message`; `-` and `_` are equal.
+///
+/// The result goes to stdout: text as it is, without what a terminal would act on, anything else as
+/// JSON. The id of the session goes to stderr.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The function
+    function: String,
+    /// Run from this `.wasm` file or source folder instead of the components of the project
+    ///
+    /// It has no grants: it can call its own functions only.
+    #[arg(long, value_name = "FILE")]
+    component: Option<PathBuf>,
+    /// Give one argument; may be repeated
+    ///
+    /// The value of a parameter that takes text (string, char, bytes in base64, enum, or an option of
+    /// these) is taken as it stands. Any other value is read as JSON when it is JSON, and taken as
+    /// text when it is not. The function's types decide what is accepted then.
+    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = parse_pair)]
+    arguments: Vec<Pair>,
+    /// Give arguments as one JSON object; a name may not be given here and with `--arg`
+    #[arg(long = "args", value_name = "JSON")]
+    object: Option<String>,
+    /// The model: `script:FILE` answers from prepared replies, `component:NAME` lets a component of
+    /// the project decide
+    #[arg(long, value_name = "PROVIDER:MODEL")]
+    model: Option<String>,
+    /// Go on in this session instead of starting one
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Give one value for hidden parameters of that name; may be repeated
+    ///
+    /// Read like `--arg`, by the type of the hidden parameters of that name. No model sees it.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
+    context: Vec<Pair>,
+    /// Print {"session", "node", "ok"} or {"session", "node", "error": {"code", "message", "details"}}
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
+    let session = args.session.as_deref().map(SessionId::parse).transpose()?;
+    let choice = RunChoice {
+        component: args.component,
+        model: args.model,
+    };
+    let prepared = app.prepare(&choice, console.words()).await?;
+    let catalog = prepared.runtime.catalog();
+    let function = catalog.resolve(&args.function, None).map_err(|error| {
+        Failure::new(FailureCode::NotFound, error.to_string()).with("name", args.function.clone())
+    })?;
+    let functions: Vec<_> = catalog.iter().map(AsRef::as_ref).collect();
+    let progress = progress::start();
+    let request = RunRequest {
+        function: args.function,
+        arguments: arguments(&function, args.object.as_deref(), &args.arguments)?,
+        context: context(&functions, &args.context)?,
+        session,
+        events: progress.sender(),
+    };
+    let outcome = prepared
+        .runtime
+        .run_function_until(request, stop::asked())
+        .await;
+    progress.finish().await;
+    if let Some(notice) = prepared.notice() {
+        console.say(&format!("note: {notice}"));
+    }
+    tell(outcome, args.json, console)
+}
+
+fn tell(outcome: RunOutcome, json: bool, console: &mut Console) -> anyhow::Result<()> {
+    let RunOutcome {
+        session,
+        node,
+        result,
+    } = outcome;
+    if let Some(session) = &session {
+        console.say(&format!("session {session}"));
+    }
+    let value = result.map_err(|failure| RunFailed {
+        session: session.clone(),
+        node: node.clone(),
+        failure,
+    })?;
+    if json {
+        console.json(&json!({
+            "session": session.map(|id| id.to_string()),
+            "node": node.map(|id| id.to_string()),
+            "ok": value,
+        }))?;
+        return Ok(());
+    }
+    match value {
+        Json::String(text) => console.text(&text)?,
+        other => console.json(&other)?,
+    }
+    Ok(())
+}

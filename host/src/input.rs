@@ -1,0 +1,62 @@
+//! Reads text files that a person named, up to a limit.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// An input cannot be used; the sentence names it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InputError(String);
+
+/// Reads text from a file, or from stdin when the path is `-`. More than `bytes_max` is refused.
+pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<String, InputError> {
+    let shown = if path == Path::new("-") {
+        "stdin".to_owned()
+    } else {
+        format!("`{}`", path.display())
+    };
+    let unreadable = |error: io::Error| InputError(format!("cannot read {shown}: {error}"));
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().take(bytes_max + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(bytes_max + 1).read_to_end(&mut bytes))
+    }
+    .map_err(unreadable)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(InputError(format!(
+            "{shown} is larger than {bytes_max} bytes"
+        )));
+    }
+    String::from_utf8(bytes).map_err(|_| InputError(format!("{shown} is not UTF-8 text")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let shown = path.display();
+        for (bytes, bytes_max, expected) in [
+            (&b"text"[..], 4, Ok("text".to_owned())),
+            (b"text", 3, Err(format!("`{shown}` is larger than 3 bytes"))),
+            (b"\xff", 4, Err(format!("`{shown}` is not UTF-8 text"))),
+        ] {
+            std::fs::write(&path, bytes).unwrap();
+            assert_eq!(
+                read_text(&path, bytes_max).map_err(|error| error.0),
+                expected
+            );
+        }
+        std::fs::remove_file(&path).unwrap();
+        let error = read_text(&path, 4).unwrap_err().0;
+        assert!(
+            error.starts_with(&format!("cannot read `{shown}`: ")),
+            "{error}"
+        );
+    }
+}

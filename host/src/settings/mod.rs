@@ -1,0 +1,322 @@
+//! Settings as the program uses them: found, read, checked, every path resolved.
+//!
+//! Only this module and `main` know where settings come from. The project file is looked for from
+//! the current folder upwards; `OPENPROGRAM_HOME` moves the state folder and nothing else.
+
+mod file;
+mod find;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+pub use file::{ComponentEntry, ProjectFile};
+pub use find::{PROJECT_FILE, PROJECT_FILE_BYTES_MAX};
+
+/// The state folder inside the project folder.
+const STATE_FOLDER: &str = ".openprogram";
+/// Longest name of a component. It is shown in lists and in full function names.
+const COMPONENT_NAME_BYTES_MAX: usize = 64;
+/// Most components in one project file; each is loaded at the start of a run.
+const COMPONENTS_MAX: usize = 1_000;
+
+/// Why there are no settings.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// The project file cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The project file is larger than anyone writes by hand.
+    #[error("`{}` is larger than {PROJECT_FILE_BYTES_MAX} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The project file belongs to someone else, who could name sources to be built.
+    #[error(
+        "`{}` belongs to another user, and naming a source folder in it runs that user's build \
+         scripts as you; work in a folder of your own, or make the file yours", path.display()
+    )]
+    NotYours {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The project file does not have the form of one.
+    #[error("`{}` is not a valid project file", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and where.
+        source: Box<toml::de::Error>,
+    },
+    /// A value in the project file cannot be used.
+    #[error("`{key}` in `{}`: {message}", path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// The key, dotted.
+        key: String,
+        /// What is wrong and what would be right.
+        message: String,
+    },
+}
+
+/// One component of the project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComponentSettings {
+    /// The name under which it is known.
+    pub name: String,
+    /// The file or source folder, absolute.
+    pub source: PathBuf,
+    /// Functions of other components that it may call.
+    pub calls: Vec<String>,
+}
+
+/// Everything that was set, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The project file, if there is one.
+    pub project_file: Option<PathBuf>,
+    /// The folder that relative paths on the command line start from.
+    pub current_folder: PathBuf,
+    /// The folder that holds sessions and caches; it may not exist yet.
+    pub state_folder: PathBuf,
+    /// The model of the runtime, `provider:model`, if one is set.
+    pub model: Option<String>,
+    /// The components, by name.
+    pub components: Vec<ComponentSettings>,
+}
+
+impl Settings {
+    /// Finds and reads the settings for a command that is run in `current_folder`.
+    ///
+    /// `home` is the value of `OPENPROGRAM_HOME`. Nothing is created.
+    ///
+    /// # Errors
+    /// When the project file cannot be read or holds something that cannot be used.
+    pub fn load(current_folder: &Path, home: Option<OsString>) -> Result<Self, SettingsError> {
+        let found = find::project_file(current_folder)?;
+        let project_folder = found
+            .as_ref()
+            .and_then(|(path, _)| path.parent())
+            .unwrap_or(current_folder)
+            .to_owned();
+        let state_folder = match home.filter(|home| !home.is_empty()) {
+            Some(home) => current_folder.join(home),
+            None => project_folder.join(STATE_FOLDER),
+        };
+        let mut settings = Self {
+            project_file: None,
+            current_folder: current_folder.to_owned(),
+            state_folder,
+            model: None,
+            components: Vec::new(),
+        };
+        if let Some((path, text)) = found {
+            let file = toml::from_str(&text).map_err(|error| SettingsError::Invalid {
+                path: path.clone(),
+                source: Box::new(error),
+            })?;
+            settings.apply(file, &path, &project_folder)?;
+            settings.project_file = Some(path);
+        }
+        Ok(settings)
+    }
+
+    /// The component of this name.
+    #[must_use]
+    pub fn component(&self, name: &str) -> Option<&ComponentSettings> {
+        self.components.iter().find(|c| c.name == name)
+    }
+
+    fn apply(
+        &mut self,
+        file: ProjectFile,
+        path: &Path,
+        project_folder: &Path,
+    ) -> Result<(), SettingsError> {
+        let invalid = |key: String, message: String| SettingsError::Value {
+            path: path.to_owned(),
+            key,
+            message,
+        };
+        if let Some(model) = file.model {
+            check_model_name(&model).map_err(|m| invalid("model".to_owned(), m))?;
+            self.model = Some(model);
+        }
+        if file.components.len() > COMPONENTS_MAX {
+            let message = format!("more than {COMPONENTS_MAX} components");
+            return Err(invalid("components".to_owned(), message));
+        }
+        for (name, entry) in file.components {
+            let key = format!("components.{name}");
+            check_component_name(&name).map_err(|message| invalid(key.clone(), message))?;
+            if entry.source.trim().is_empty() {
+                let message = "the path is empty; write a `.wasm` file or a source folder";
+                return Err(invalid(key, message.to_owned()));
+            }
+            if entry.calls.iter().any(|call| call.trim().is_empty()) {
+                let message = "an empty name; write the name of a function of another component";
+                return Err(invalid(format!("{key}.calls"), message.to_owned()));
+            }
+            self.components.push(ComponentSettings {
+                source: project_folder.join(entry.source),
+                name,
+                calls: entry.calls,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Checks the form of the name of a model; whether there is such a model is seen when it is opened.
+fn check_model_name(name: &str) -> Result<(), String> {
+    match name.split_once(':') {
+        Some((provider, model)) if !provider.is_empty() && !model.is_empty() => Ok(()),
+        _ => Err(format!(
+            "`{name}` is not the name of a model; write `provider:model`, for example \
+             `component:lexical-model` or `script:replies.jsonl`"
+        )),
+    }
+}
+
+/// Checks the name of a component: kebab-case, as WIT has it.
+///
+/// # Errors
+/// A sentence that says what a name looks like.
+pub fn check_component_name(name: &str) -> Result<(), String> {
+    let word = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+    };
+    if name.len() <= COMPONENT_NAME_BYTES_MAX && name.split('-').all(word) {
+        return Ok(());
+    }
+    Err(format!(
+        "the name of a component is words of lower-case letters and digits joined by `-`, each \
+         beginning with a letter, at most {COMPONENT_NAME_BYTES_MAX} bytes in all"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn project(text: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(PROJECT_FILE), text).unwrap();
+        folder
+    }
+
+    #[test]
+    fn the_project_file_is_found_upwards_and_paths_start_at_it() {
+        let project = project(
+            "model = \"component:m\"\n\
+             [components]\nm = \"m.wasm\"\nabs = \"/x/abs.wasm\"\n\
+             [components.shop]\nsource = \"src/shop\"\ncalls = [\"refund\"]\n",
+        );
+        let deep = project.path().join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        let component = |name: &str, source: PathBuf, calls: &[&str]| ComponentSettings {
+            name: name.to_owned(),
+            source,
+            calls: calls.iter().map(|&call| call.to_owned()).collect(),
+        };
+        let expected = Settings {
+            project_file: Some(project.path().join(PROJECT_FILE)),
+            current_folder: deep.clone(),
+            state_folder: project.path().join(".openprogram"),
+            model: Some("component:m".to_owned()),
+            components: vec![
+                component("abs", PathBuf::from("/x/abs.wasm"), &[]),
+                component("m", project.path().join("m.wasm"), &[]),
+                component("shop", project.path().join("src/shop"), &["refund"]),
+            ],
+        };
+        assert_eq!(Settings::load(&deep, None).unwrap(), expected);
+    }
+
+    #[test]
+    fn home_moves_the_state_and_an_empty_home_does_not() {
+        let project = project("");
+        let state = |home: &str| {
+            let settings = Settings::load(project.path(), Some(home.into())).unwrap();
+            settings.state_folder
+        };
+        assert_eq!(state("/elsewhere"), PathBuf::from("/elsewhere"));
+        assert_eq!(state("near"), project.path().join("near"));
+        assert_eq!(state(""), project.path().join(".openprogram"));
+    }
+
+    fn check(text: &str, expected: Expect) {
+        let project = project(text);
+        let error = Settings::load(project.path(), None).unwrap_err();
+        let shown = error.to_string();
+        expected.assert_eq(&shown.replace(&project.path().display().to_string(), "PROJECT"));
+    }
+
+    #[test]
+    fn values_that_cannot_be_used_are_named() {
+        check(
+            "model = \"lexical-model\"",
+            expect![
+                "`model` in `PROJECT/openprogram.toml`: `lexical-model` is not the name of a model; write `provider:model`, for example `component:lexical-model` or `script:replies.jsonl`"
+            ],
+        );
+        check(
+            "model = \":x\"",
+            expect![
+                "`model` in `PROJECT/openprogram.toml`: `:x` is not the name of a model; write `provider:model`, for example `component:lexical-model` or `script:replies.jsonl`"
+            ],
+        );
+        check(
+            "[components]\nBad = \"x\"",
+            expect![
+                "`components.Bad` in `PROJECT/openprogram.toml`: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all"
+            ],
+        );
+        check(
+            "[components]\n\"\" = \"x\"",
+            expect![
+                "`components.` in `PROJECT/openprogram.toml`: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all"
+            ],
+        );
+        check(
+            "[components]\na-1 = \"x\"",
+            expect![
+                "`components.a-1` in `PROJECT/openprogram.toml`: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all"
+            ],
+        );
+        check(
+            "[components]\na = \" \"",
+            expect![
+                "`components.a` in `PROJECT/openprogram.toml`: the path is empty; write a `.wasm` file or a source folder"
+            ],
+        );
+        check(
+            "[components.a]\nsource = \"x\"\ncalls = [\"\"]",
+            expect![
+                "`components.a.calls` in `PROJECT/openprogram.toml`: an empty name; write the name of a function of another component"
+            ],
+        );
+        check(
+            "colour = 1",
+            expect!["`PROJECT/openprogram.toml` is not a valid project file"],
+        );
+        check(
+            &" ".repeat(PROJECT_FILE_BYTES_MAX as usize + 1),
+            expect!["`PROJECT/openprogram.toml` is larger than 1048576 bytes"],
+        );
+    }
+}

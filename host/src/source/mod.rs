@@ -1,0 +1,195 @@
+//! From a component as people name it, a file or a source folder, to a `.wasm` file.
+//!
+//! Sources are built by cargo, outside any sandbox: build scripts run as the person who builds.
+//! So only folders that a person named, on the command line or in the project file, are built.
+
+mod cargo;
+mod fresh;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use self::cargo::Project;
+
+/// The target that components are built for.
+const WASM_TARGET: &str = "wasm32-wasip2";
+
+/// Why there is no component.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Nothing is there.
+    #[error("there is no file or folder `{}`", .0.display())]
+    Missing(PathBuf),
+    /// The folder holds no package.
+    #[error("`{}` holds no Cargo.toml, so there is nothing to build", .0.display())]
+    NoPackage(PathBuf),
+    /// The package makes no component.
+    #[error(
+        "`{}` makes no component; add `crate-type = [\"cdylib\"]` under `[lib]` in its Cargo.toml",
+        .0.display()
+    )]
+    NoComponent(PathBuf),
+    /// The folder makes several where one is needed.
+    #[error(
+        "`{}` makes several components ({}); name the folder of one of them",
+        folder.display(), packages.join(", ")
+    )]
+    Several {
+        /// The folder.
+        folder: PathBuf,
+        /// The packages that make one, in backticks.
+        packages: Vec<String>,
+    },
+    /// A tool cannot be started.
+    #[error("cannot run `{tool}`, which builds components; install Rust from https://rustup.rs")]
+    NoTool {
+        /// The tool.
+        tool: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The target is missing and there is no rustup to add it.
+    #[error(
+        "this Rust toolchain cannot build for `{WASM_TARGET}`, and there is no rustup to add it; \
+         add that target with the tool that installed Rust"
+    )]
+    NoTarget,
+    /// A tool failed; it has said why on stderr.
+    #[error("`{command}` failed")]
+    Failed {
+        /// The command.
+        command: String,
+    },
+    /// A tool answered something that cannot be understood.
+    #[error("`{tool}` answered something unexpected: {message}")]
+    Unexpected {
+        /// The tool.
+        tool: &'static str,
+        /// What is odd about it.
+        message: String,
+    },
+}
+
+/// One component that was built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// The package that it was built from.
+    pub package: String,
+    /// The `.wasm` file.
+    pub path: PathBuf,
+}
+
+/// Builds all components of a folder: its package, or the members of its workspace.
+///
+/// What cargo says goes to stderr of this process; `words` gets what is done besides.
+///
+/// # Errors
+/// When a tool is missing or fails, or nothing was built.
+pub fn build(folder: &Path, words: &mut dyn Write) -> Result<Vec<Built>, BuildError> {
+    let project = Project::read(folder)?;
+    cargo::ensure_target(folder, words)?;
+    project.build()
+}
+
+/// The `.wasm` file of a component: the file itself, or what its source folder builds to.
+///
+/// A folder is built when its sources have changed since the last build; `cache` holds what was
+/// seen then.
+///
+/// # Errors
+/// When there is nothing, the build fails, or the folder makes several components.
+pub fn component_file(
+    source: &Path,
+    cache: &Path,
+    words: &mut dyn Write,
+) -> Result<PathBuf, BuildError> {
+    if source.is_file() {
+        return Ok(source.to_owned());
+    }
+    if !source.is_dir() {
+        return Err(BuildError::Missing(source.to_owned()));
+    }
+    let stamp = fresh::Stamp::of(source, cache);
+    if let Some(path) = stamp.fresh_component() {
+        return Ok(path);
+    }
+    // Words that cannot be written are no reason to fail: nobody is there to read them.
+    let _ = writeln!(words, "building `{}`", source.display());
+    let begun = std::time::SystemTime::now();
+    let mut built = build(source, words)?;
+    if built.len() > 1 {
+        let packages = built.iter().map(|b| format!("`{}`", b.package)).collect();
+        return Err(BuildError::Several {
+            folder: source.to_owned(),
+            packages,
+        });
+    }
+    let path = built.swap_remove(0).path;
+    stamp.note(&path, begun);
+    Ok(path)
+}
+
+/// The name of a component that is given as a file: its stem in kebab-case, without odd letters.
+#[must_use]
+pub fn name_of(file: &Path) -> String {
+    let stem = file.file_stem().map_or_else(String::new, |stem| {
+        stem.to_string_lossy().to_ascii_lowercase()
+    });
+    let words = stem
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let mut name = String::new();
+    for word in words {
+        // A word that begins with a digit is joined to the one before it: `v-2` is `v2`.
+        if !name.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()) {
+            name.push('-');
+        }
+        name.push_str(word);
+    }
+    let begins = name.find(|c: char| c.is_ascii_lowercase());
+    let name = begins.map_or("", |at| &name[at..]);
+    let name: String = name.chars().take(64).collect();
+    match name.trim_end_matches('-') {
+        "" => "component".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::check_component_name;
+
+    #[test]
+    fn a_file_gives_its_component_a_name_that_is_allowed() {
+        for (file, name) in [
+            ("support.wasm", "support"),
+            ("target/x/lexical_model.wasm", "lexical-model"),
+            ("My Tool (v2).wasm", "my-tool-v2"),
+            ("tool.v1.2.wasm", "tool-v12"),
+            ("tool-1.wasm", "tool1"),
+            ("42.wasm", "component"),
+            ("1-2-x.wasm", "x"),
+            ("日本.wasm", "component"),
+            ("", "component"),
+        ] {
+            let given = name_of(Path::new(file));
+            assert!(check_component_name(&given).is_ok(), "`{given}`");
+            assert_eq!(given, name, "`{file}`");
+        }
+        let long = format!("{}.wasm", "ab-".repeat(40));
+        assert!(check_component_name(&name_of(Path::new(&long))).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_there_or_not_a_package_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let words = &mut Vec::new();
+        let missing = folder.path().join("no");
+        let error = component_file(&missing, folder.path(), words).unwrap_err();
+        assert!(matches!(error, BuildError::Missing(path) if path == missing));
+        let error = component_file(folder.path(), folder.path(), words).unwrap_err();
+        assert!(matches!(error, BuildError::NoPackage(path) if path == folder.path()));
+    }
+}

@@ -1,0 +1,249 @@
+//! The state folder: `sessions.db`, the caches, and the marks of running sessions.
+//!
+//! It is private to its owner. The cache holds machine code that is run without further checks,
+//! so a state folder that came with a download or a clone must not be believed: a birth mark ties
+//! it to this very folder on this machine, and without a fitting mark the cache is thrown away.
+
+mod marked;
+mod running;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use marked::MarkedStore;
+pub use running::{RunMark, RunningSessions};
+
+/// The file that holds the birth mark.
+const BIRTH_FILE: &str = "birth";
+/// The folder of the caches.
+const CACHE_FOLDER: &str = "cache";
+/// The folder of the marks of running sessions.
+const RUNNING_FOLDER: &str = "running";
+/// The database of the sessions.
+const SESSIONS_FILE: &str = "sessions.db";
+
+/// Why the state folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// Reading or writing it failed.
+    #[error("cannot use the state folder `{}`", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Others can look into it.
+    #[error(
+        "the state folder `{}` is open to other users and holds files already; `chmod 700` it, \
+         or let OPENPROGRAM_HOME name a new folder", path.display()
+    )]
+    NotPrivate {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+fn io_error(path: &Path) -> impl FnOnce(io::Error) -> StateError {
+    let path = path.to_owned();
+    move |source| StateError::Io { path, source }
+}
+
+/// The state folder: where things are in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateFolder {
+    path: PathBuf,
+}
+
+impl StateFolder {
+    /// The folder as it is, to look into; it may not exist.
+    #[must_use]
+    pub fn at(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+        }
+    }
+
+    /// Opens the folder and creates what is missing.
+    ///
+    /// # Errors
+    /// When it cannot be created, or is open to others and not empty.
+    pub fn create(path: &Path) -> Result<Self, StateError> {
+        create_private(path).map_err(io_error(path))?;
+        make_private(path)?;
+        let state = Self::at(path);
+        state.believe_or_clear()?;
+        for folder in [state.cache(), state.running()] {
+            create_private(&folder).map_err(io_error(&folder))?;
+        }
+        // Caches are of no use in a backup; tools that know the mark leave the folder out.
+        let tag = state.cache().join("CACHEDIR.TAG");
+        if !tag.exists() {
+            fs::write(&tag, "Signature: 8a477f597d28d172789f06886806bc55\n")
+                .map_err(io_error(&tag))?;
+        }
+        Ok(state)
+    }
+
+    /// The database of the sessions.
+    #[must_use]
+    pub fn sessions_file(&self) -> PathBuf {
+        self.path.join(SESSIONS_FILE)
+    }
+
+    /// The folder of what can be made again: compiled images, metadata, build marks.
+    #[must_use]
+    pub fn cache(&self) -> PathBuf {
+        self.path.join(CACHE_FOLDER)
+    }
+
+    /// The marks of sessions that run now.
+    #[must_use]
+    pub fn running_sessions(&self) -> RunningSessions {
+        RunningSessions::new(self.running())
+    }
+
+    fn running(&self) -> PathBuf {
+        self.path.join(RUNNING_FOLDER)
+    }
+
+    fn believe_or_clear(&self) -> Result<(), StateError> {
+        let file = self.path.join(BIRTH_FILE);
+        let expected = birth_mark(&self.path).map_err(io_error(&self.path))?;
+        if fs::read_to_string(&file).is_ok_and(|mark| mark == expected) {
+            return Ok(());
+        }
+        let cache = self.cache();
+        let cleared = match fs::symlink_metadata(&cache) {
+            Ok(found) if found.is_dir() => fs::remove_dir_all(&cache),
+            Ok(_) => fs::remove_file(&cache),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        };
+        cleared.map_err(io_error(&cache))?;
+        fs::write(&file, expected).map_err(io_error(&file))
+    }
+}
+
+/// Creates a folder that only its owner can enter, and its parents.
+fn create_private(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}
+
+/// Closes a folder to others. One that is open and already in use is refused instead: it was
+/// named by mistake, or someone else may have put files into it.
+#[cfg(unix)]
+fn make_private(path: &Path) -> Result<(), StateError> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mode = fs::metadata(path)
+        .map_err(io_error(path))?
+        .permissions()
+        .mode();
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    if fs::read_dir(path).map_err(io_error(path))?.next().is_some() {
+        return Err(StateError::NotPrivate {
+            path: path.to_owned(),
+        });
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(io_error(path))
+}
+
+#[cfg(not(unix))]
+fn make_private(_path: &Path) -> Result<(), StateError> {
+    Ok(())
+}
+
+/// What only this folder on this machine has: device, inode, and time of birth where known.
+#[cfg(unix)]
+fn birth_mark(path: &Path) -> io::Result<String> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let metadata = fs::metadata(path)?;
+    let born = metadata
+        .created()
+        .ok()
+        .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
+        .map_or(0, |born| born.as_nanos());
+    Ok(format!("{} {} {born}\n", metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn birth_mark(path: &Path) -> io::Result<String> {
+    let born = fs::metadata(path)?.created()?;
+    Ok(format!("{} {born:?}\n", path.canonicalize()?.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn the_folder_is_private_and_opening_it_again_keeps_what_is_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/state");
+        let state = StateFolder::create(&path).unwrap();
+        let image = state.cache().join("image");
+        fs::write(&image, "code").unwrap();
+        assert_eq!((mode(&path), mode(&state.cache())), (0o700, 0o700));
+        assert_eq!(StateFolder::create(&path).unwrap(), state);
+        assert_eq!(fs::read_to_string(image).unwrap(), "code");
+    }
+
+    #[test]
+    fn an_empty_open_folder_is_closed_and_a_used_one_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let open = |name: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir(&path).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        let empty = open("empty");
+        StateFolder::create(&empty).unwrap();
+        assert_eq!(mode(&empty), 0o700);
+
+        let used = open("used");
+        fs::write(used.join("letter.txt"), "").unwrap();
+        let error = StateFolder::create(&used).unwrap_err();
+        assert!(matches!(error, StateError::NotPrivate { .. }), "{error}");
+    }
+
+    #[test]
+    fn the_cache_of_a_copied_folder_is_thrown_away_and_its_sessions_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (made, copied) = (folder.path().join("made"), folder.path().join("copied"));
+        let state = StateFolder::create(&made).unwrap();
+        create_private(&copied.join(CACHE_FOLDER)).unwrap();
+        make_private(&copied.join(CACHE_FOLDER)).unwrap();
+        fs::copy(made.join(BIRTH_FILE), copied.join(BIRTH_FILE)).unwrap();
+        fs::write(copied.join(SESSIONS_FILE), "sessions").unwrap();
+        fs::write(copied.join(CACHE_FOLDER).join("image"), "hostile").unwrap();
+
+        let copy = StateFolder::create(&copied).unwrap();
+        assert!(!copy.cache().join("image").exists());
+        assert_eq!(
+            fs::read_to_string(copy.sessions_file()).unwrap(),
+            "sessions"
+        );
+        assert_ne!(state, copy);
+    }
+}
