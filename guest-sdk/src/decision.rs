@@ -1,7 +1,8 @@
 //! The next step as a decision: the model picks one option of a menu, and the pick is the branch.
 //!
 //! [`make`] carries the pick out, [`pick`] only tells it. Both need a runtime: some function on the
-//! call chain takes a `runtime: &Runtime`, or the menu names one.
+//! call chain takes a `runtime: &Runtime`, or the menu names one. To let the model work first and
+//! decide last, give the menu to [`Request::choices`](crate::Request::choices).
 
 use serde::Serialize;
 
@@ -97,7 +98,7 @@ impl Menu {
 
     /// Decides with this runtime instead of the one of the call chain.
     pub fn runtime(self, runtime: &Runtime) -> Self {
-        self.raw.set_runtime(runtime);
+        self.raw.set_runtime(runtime.raw());
         self
     }
 
@@ -116,7 +117,7 @@ impl Menu {
     }
 
     /// The menu for the host, unless a value of it was refused here.
-    fn checked(&self) -> Result<&raw::Menu, Failure> {
+    pub(crate) fn checked(&self) -> Result<&raw::Menu, Failure> {
         self.failure.clone().map_or(Ok(&self.raw), Err)
     }
 }

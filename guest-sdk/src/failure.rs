@@ -109,6 +109,27 @@ impl Failure {
         }
     }
 
+    /// A model did not answer, as a [`Model`](crate::model::Model) says it.
+    ///
+    /// `reason` is one of `transport`, `rate_limit`, `provider`, `auth`, `authz`, `invalid`,
+    /// `context`, `policy`, `timeout` and `unknown`; with `retryable` the host may ask again.
+    /// Further details: `http_status` and `retry_after_ms`.
+    pub fn llm(reason: &str, retryable: bool, message: impl Into<String>) -> Self {
+        Self::new("llm", message)
+            .with("reason", reason)
+            .with("retryable", retryable)
+    }
+
+    /// Sets one of the details.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        let details = self.details.parse::<serde_json::Map<String, Value>>();
+        let mut details = details.unwrap_or_default();
+        details.insert(key.to_owned(), value.into());
+        self.details = Json::from(Value::Object(details));
+        self
+    }
+
     /// The kind of failure.
     pub fn kind(&self) -> FailureKind {
         look_up(&CODES, &self.code).unwrap_or(FailureKind::Unknown)
@@ -236,5 +257,16 @@ mod tests {
         assert_eq!(failure.decision_kind(), Some(DecisionKind::EnumViolation));
         assert_eq!(failure.to_string(), "decision: no valid pick");
         assert_eq!(Failure::new("llm", "").decision_kind(), None);
+    }
+
+    #[test]
+    fn details_are_set_by_name() {
+        let failure = Failure::llm("rate_limit", true, "slow down").with("retry_after_ms", 1_500);
+        assert_eq!(
+            failure.details().as_str(),
+            r#"{"reason":"rate_limit","retryable":true,"retry_after_ms":1500}"#
+        );
+        let failure = failure.with("retryable", false);
+        assert_eq!(failure.detail("retryable"), Some(Value::Bool(false)));
     }
 }

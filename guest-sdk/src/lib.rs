@@ -85,7 +85,7 @@
 //! Types are recognised by their names, so structs, enums and aliases in signatures are written in
 //! the module. The crate may deny `unsafe_code`, but not forbid it: generated code exports symbols.
 //!
-//! Natively there is no host: what reaches for one (menus, decisions, calls, runtimes) panics there, so
+//! Natively there is no host: what reaches for one (menus, decisions, turns, calls, runtimes) panics there, so
 //! keep what is worth a test in functions that do not.
 //!
 //! # What the signature cannot say
@@ -109,25 +109,28 @@
 pub mod decider;
 pub mod decision;
 pub mod functions;
+pub mod model;
 
 mod contract;
 mod failure;
 mod runtime;
+mod turn;
 mod value;
 
 pub use failure::{DecisionKind, Failure, FailureKind};
 pub use openprogram_guest_macros::functions;
 pub use runtime::Runtime;
 pub use serde_json::{Value, json};
+pub use turn::{Answer, Reply, Request, ToolChoice, ToolSet, Turn, Usage};
 pub use value::Json;
 
 /// A result whose error is, unless said otherwise, a [`Failure`].
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// An exported function, as menus name it.
+/// An exported function, as menus and requests name it.
 ///
 /// The attribute [`functions`](macro@functions) implements this for a type with the name of each
-/// function, so `Menu::function::<refund>` names the function `refund`.
+/// function, so `Menu::function::<refund>` and `Request::tool::<refund>` name the function `refund`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an exported function",
     label = "not a `pub fn` of a module under `#[openprogram_guest::functions]`"
@@ -155,6 +158,9 @@ pub mod __private {
     pub use super::decider::Adapter as DeciderAdapter;
     pub use super::decider::bindings as decider;
     pub use super::failure::{from_host as failure_from_host, to_host as failure_to_host};
+    pub use super::model::Adapter as ModelAdapter;
+    pub use super::model::bindings as model;
+    pub use super::runtime::from_host as runtime_from_host;
     pub use super::value::{from_host as json_from_host, to_host as json_to_host};
     pub use wit_bindgen;
 }

@@ -3,9 +3,87 @@
 //! The host lends it for one call; nothing here makes one, so a function that takes a runtime can
 //! only be tried with a host.
 
+use crate::bindings::openprogram::agentic::runtime as raw;
+use crate::{Failure, Turn, failure};
+
 /// A handle to one runtime, lent to a function for one call.
 ///
 /// A function receives it by declaring a parameter `runtime`, `exec_runtime` or `review_runtime` of
 /// type `&Runtime` or `Option<&Runtime>`; callers and models never supply it. What a function sets
 /// holds for its call and the calls below it, and ends with the call.
-pub use crate::bindings::openprogram::agentic::runtime::Runtime;
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Runtime(raw::Runtime);
+
+impl Runtime {
+    /// Makes one turn: the model works, calls tools where it may, and answers.
+    ///
+    /// A turn is a text or a [`Request`](crate::Request). It gives the [`Reply`](crate::Reply) of the
+    /// model; a request with [`choices`](crate::Request::choices) ends in a pick instead, and gives
+    /// the result of the picked option. What this function reads of the session stands in front of it.
+    ///
+    /// ```
+    /// use openprogram_guest::decision::Menu;
+    /// use openprogram_guest::{Failure, Json, Request, Runtime, json};
+    ///
+    /// fn title(text: &str, runtime: &Runtime) -> Result<String, Failure> {
+    ///     Ok(runtime.exec(format!("Give this text a title:\n\n{text}"))?.text())
+    /// }
+    ///
+    /// fn triage(report: &str, runtime: &Runtime) -> Result<Json, Failure> {
+    ///     let choices = Menu::new()
+    ///         .value("duplicate", "DUPLICATE")
+    ///         .schema("fix", json!({"file": "The file to change.", "why": "The reason."}));
+    ///     runtime.exec(Request::new(report).tool_named("search").choices(choices))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Llm`](crate::FailureKind::Llm) when the model did not answer,
+    /// [`LimitReached`](crate::FailureKind::LimitReached) when the turn went on for too long,
+    /// [`Decision`](crate::FailureKind::Decision) when no valid pick was made; the other kinds say
+    /// why the turn was not made, or how the picked function failed.
+    pub fn exec<T: Turn>(&self, turn: T) -> Result<T::Output, Failure> {
+        turn.make(self)
+    }
+
+    /// The name of the model, for example `anthropic:claude-sonnet-4-6`.
+    pub fn model(&self) -> String {
+        self.0.model()
+    }
+
+    /// The system prompt that holds for turns made now, if there is one.
+    pub fn system(&self) -> Option<String> {
+        self.0.system()
+    }
+
+    /// Sets the system prompt for this call and the calls below it.
+    ///
+    /// # Errors
+    ///
+    /// [`LimitReached`](crate::FailureKind::LimitReached) when the text is longer than 64 KiB.
+    pub fn set_system(&self, text: Option<&str>) -> Result<(), Failure> {
+        self.0.set_system(text).map_err(failure::from_host)
+    }
+
+    /// The id of the session, `op-` and 16 hexadecimal digits.
+    pub fn session_id(&self) -> String {
+        self.0.session_id()
+    }
+
+    pub(crate) fn raw(&self) -> &raw::Runtime {
+        &self.0
+    }
+}
+
+/// The view of authors on a runtime that the host lends.
+#[doc(hidden)]
+pub fn from_host(runtime: &raw::Runtime) -> &Runtime {
+    // SAFETY: `Runtime` is `repr(transparent)` over `raw::Runtime`, so both references have one
+    // layout, and the lifetime of the result is that of the argument.
+    #[allow(unsafe_code, reason = "a view on a borrowed handle")]
+    unsafe {
+        &*std::ptr::from_ref(runtime).cast::<Runtime>()
+    }
+}

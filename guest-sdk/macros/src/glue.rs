@@ -113,12 +113,13 @@ fn method(function: &Function, converter: &Converter<'_>) -> TokenStream {
                 (converter.generated_type(ty), value)
             }
             ParameterKind::Str => (quote!(::std::string::String), quote!(&*#variable)),
-            ParameterKind::Runtime { optional: false } => {
-                (quote!(&::openprogram_guest::Runtime), quote!(#variable))
-            }
+            ParameterKind::Runtime { optional: false } => (
+                quote!(&::openprogram_guest::__private::runtime::Runtime),
+                quote!(::openprogram_guest::__private::runtime_from_host(#variable)),
+            ),
             ParameterKind::Runtime { optional: true } => (
-                quote!(::core::option::Option<&::openprogram_guest::Runtime>),
-                quote!(#variable),
+                quote!(::core::option::Option<&::openprogram_guest::__private::runtime::Runtime>),
+                quote!(#variable.map(::openprogram_guest::__private::runtime_from_host)),
             ),
         };
         parameters.push(quote!(#variable: #ty));

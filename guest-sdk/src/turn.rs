@@ -1,0 +1,362 @@
+//! Turns: what a model is asked, with which tools and within which bounds, and what it gave.
+//!
+//! [`Runtime::exec`](crate::Runtime::exec) makes them.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::bindings::openprogram::agentic::{decision, runtime as raw};
+use crate::decision::Menu;
+use crate::{ExportedFunction, Failure, Json, Runtime, failure, value};
+
+/// One turn being prepared. Whatever is not set has its default.
+///
+/// What the host cannot accept (an unknown tool, a file that is no picture, too much of anything)
+/// is reported when the turn is made, before any model is asked. A request may be made several
+/// times, by reference.
+///
+/// ```
+/// #[openprogram_guest::functions(package = "example:kitchen")]
+/// pub mod kitchen {
+///     use std::time::Duration;
+///
+///     use openprogram_guest::{Failure, Request, Runtime};
+///
+///     /// Plans a dinner from a picture of the fridge.
+///     pub fn plan_dinner(picture: Vec<u8>, runtime: &Runtime) -> Result<String, Failure> {
+///         let request = Request::new("Plan a dinner with what you see.")
+///             .image(&picture, "image/jpeg")
+///             .system_text("Answer with one dish and its steps.")
+///             .tools::<(look_up_recipe, convert_units)>()
+///             .max_iterations(6)
+///             .timeout(Duration::from_secs(90));
+///         Ok(runtime.exec(request)?.text())
+///     }
+///
+///     /// Finds recipes that use an ingredient.
+///     pub fn look_up_recipe(ingredient: String) -> Vec<String> {
+///         vec![format!("{ingredient} soup")]
+///     }
+///
+///     /// Converts cups to millilitres.
+///     pub fn convert_units(cups: f64) -> f64 {
+///         cups * 240.0
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Debug)]
+pub struct Request<End = Answer> {
+    raw: raw::Request,
+    tools: Vec<String>,
+    end: End,
+}
+
+/// The end of a turn that answers in text.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Answer;
+
+impl Request {
+    /// A turn that says a text.
+    pub fn new(text: impl AsRef<str>) -> Self {
+        let request = Request {
+            raw: raw::Request::new(),
+            tools: Vec::new(),
+            end: Answer,
+        };
+        request.text(text)
+    }
+
+    /// Closes the turn with a decision: the model works first, with tools where it may, and its last
+    /// reply picks one of these.
+    ///
+    /// After an invalid pick the model is asked again once, without tools. A menu that sets another
+    /// number of retries, or another runtime than the one that makes the turn, is refused.
+    pub fn choices(self, menu: Menu) -> Request<Menu> {
+        let Request { raw, tools, end: _ } = self;
+        let end = menu;
+        Request { raw, tools, end }
+    }
+}
+
+impl<End> Request<End> {
+    /// Says a further text.
+    pub fn text(self, text: impl AsRef<str>) -> Self {
+        self.raw.add_text(text.as_ref());
+        self
+    }
+
+    /// Shows a picture: the bytes of a PNG, JPEG, GIF or WebP file.
+    ///
+    /// The bytes tell the type; a media type that says otherwise is not used.
+    pub fn image(self, data: &[u8], mime_type: &str) -> Self {
+        self.raw.add_image(data, mime_type);
+        self
+    }
+
+    /// Adds a text to the system prompt of this turn.
+    pub fn system_text(self, text: impl AsRef<str>) -> Self {
+        self.raw.add_system_text(text.as_ref());
+        self
+    }
+
+    /// Lets the model call a function of this component, named by its path.
+    ///
+    /// Once a tool is named, the model may call the named ones only. Without any, it may call what
+    /// the turn above could, where there is one, else every function that this component may call.
+    pub fn tool<F: ExportedFunction>(self) -> Self {
+        self.tool_named(F::NAME)
+    }
+
+    /// Lets the model call several functions of this component, named by their paths in a tuple.
+    pub fn tools<T: ToolSet>(mut self) -> Self {
+        let names = T::NAMES.iter().map(|name| (*name).to_owned());
+        self.tools.extend(names);
+        self.raw.set_tools(&self.tools);
+        self
+    }
+
+    /// Lets the model call a function by its name, which may be one of another component.
+    ///
+    /// Such a function needs a grant.
+    pub fn tool_named(mut self, function: &str) -> Self {
+        self.tools.push(function.to_owned());
+        self.raw.set_tools(&self.tools);
+        self
+    }
+
+    /// Lets the model call nothing, whatever was named before.
+    pub fn no_tools(mut self) -> Self {
+        self.tools.clear();
+        self.raw.set_tools(&self.tools);
+        self
+    }
+
+    /// Sets whether and what the model must call. Default: it decides.
+    pub fn tool_choice(self, choice: ToolChoice) -> Self {
+        self.raw.set_tool_choice(&match choice {
+            ToolChoice::Auto => raw::ToolChoice::Auto,
+            ToolChoice::Required => raw::ToolChoice::Required,
+            ToolChoice::None => raw::ToolChoice::None,
+            ToolChoice::Named(function) => raw::ToolChoice::Named(function),
+        });
+        self
+    }
+
+    /// Sets whether one reply may hold several calls. Default: as the provider does.
+    pub fn parallel_tool_calls(self, allowed: bool) -> Self {
+        self.raw.set_parallel_tool_calls(allowed);
+        self
+    }
+
+    /// Sets how many model requests the turn may take. Default 20; taken as 1 to 50.
+    pub fn max_iterations(self, max_iterations: u32) -> Self {
+        self.raw.set_max_iterations(max_iterations);
+        self
+    }
+
+    /// Sets the time for the whole turn: requests, waits between tries, calls and re-asks. Counted
+    /// in whole milliseconds, of which there must be one.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        self.raw.set_timeout_ms(timeout_ms);
+        self
+    }
+}
+
+/// Whether and what a model must call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// The model decides.
+    #[default]
+    Auto,
+    /// The model calls at least one tool.
+    Required,
+    /// The model calls no tool.
+    None,
+    /// The model calls this tool.
+    Named(String),
+}
+
+impl ToolChoice {
+    /// The model calls this function of the component, named by its path.
+    pub fn function<F: ExportedFunction>() -> Self {
+        ToolChoice::Named(F::NAME.to_owned())
+    }
+}
+
+/// Functions of a component, named by their paths in a tuple of up to 16.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of exported functions",
+    label = "expected a tuple, such as `(look_up, search)`; for one function there is `tool`"
+)]
+pub trait ToolSet {
+    /// The full names, in order.
+    const NAMES: &'static [&'static str];
+}
+
+macro_rules! tool_sets {
+    ($first:ident $($rest:ident)*) => {
+        impl<$first: ExportedFunction, $($rest: ExportedFunction),*> ToolSet for ($first, $($rest),*) {
+            const NAMES: &'static [&'static str] = &[$first::NAME, $($rest::NAME),*];
+        }
+        tool_sets!($($rest)*);
+    };
+    () => {};
+}
+tool_sets!(A B C D E F G H I J K L M N O P);
+
+/// What [`Runtime::exec`] makes: a text, or a [`Request`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a turn",
+    label = "expected a text or a `Request`"
+)]
+pub trait Turn: sealed::Sealed {
+    /// What the turn gives.
+    type Output;
+
+    /// Makes the turn.
+    #[doc(hidden)]
+    fn make(&self, runtime: &Runtime) -> Result<Self::Output, Failure>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for str {}
+    impl Sealed for String {}
+    impl<End> Sealed for super::Request<End> {}
+    impl<T: Sealed + ?Sized> Sealed for &T {}
+}
+
+impl Turn for str {
+    type Output = Reply;
+
+    fn make(&self, runtime: &Runtime) -> Result<Reply, Failure> {
+        Request::new(self).make(runtime)
+    }
+}
+
+impl Turn for String {
+    type Output = Reply;
+
+    fn make(&self, runtime: &Runtime) -> Result<Reply, Failure> {
+        self.as_str().make(runtime)
+    }
+}
+
+impl Turn for Request {
+    type Output = Reply;
+
+    fn make(&self, runtime: &Runtime) -> Result<Reply, Failure> {
+        let reply = runtime.raw().exec(&self.raw);
+        reply.map(Reply).map_err(failure::from_host)
+    }
+}
+
+/// Gives the result of the picked option, as [`decision::make`](crate::decision::make) does.
+impl Turn for Request<Menu> {
+    type Output = Json;
+
+    fn make(&self, runtime: &Runtime) -> Result<Json, Failure> {
+        let menu = self.end.checked()?;
+        decision::close_with(runtime.raw(), &self.raw, menu)
+            .map(value::from_host)
+            .map_err(failure::from_host)
+    }
+}
+
+impl<T: Turn + ?Sized> Turn for &T {
+    type Output = T::Output;
+
+    fn make(&self, runtime: &Runtime) -> Result<T::Output, Failure> {
+        (**self).make(runtime)
+    }
+}
+
+/// What a turn gave.
+#[derive(Debug)]
+pub struct Reply(raw::Reply);
+
+impl Reply {
+    /// The text of the last reply of the model.
+    pub fn text(&self) -> String {
+        self.0.text()
+    }
+
+    /// Tokens used by all model requests of the turn.
+    pub fn usage(&self) -> Usage {
+        let usage = self.0.usage();
+        Usage {
+            input_tokens: usage.input_tokens(),
+            output_tokens: usage.output_tokens(),
+            cache_read: usage.cache_read(),
+            cache_create: usage.cache_create(),
+        }
+    }
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text())
+    }
+}
+
+/// Tokens used by a model, as far as its provider tells; 0 where it does not. Later versions may
+/// add fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Everything the model read, cached parts included.
+    pub input_tokens: u64,
+    /// Everything the model wrote.
+    pub output_tokens: u64,
+    /// The part of the input that was read from a cache.
+    pub cache_read: u64,
+    /// The part of the input that was written to a cache.
+    pub cache_create: u64,
+}
+
+impl Usage {
+    /// Usage of which no part is known to be cached.
+    pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Usage {
+            input_tokens,
+            output_tokens,
+            ..Usage::default()
+        }
+    }
+
+    /// Says which parts of the input were read from a cache and written to one.
+    #[must_use]
+    pub fn cached(self, read: u64, create: u64) -> Self {
+        Usage {
+            cache_read: read,
+            cache_create: create,
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct LookUp;
+    struct Search;
+
+    impl ExportedFunction for LookUp {
+        const NAME: &'static str = "a:b/c.look-up";
+    }
+    impl ExportedFunction for Search {
+        const NAME: &'static str = "a:b/c.search";
+    }
+
+    #[test]
+    fn tools_are_named_by_their_paths() {
+        assert_eq!(<(Search,)>::NAMES, ["a:b/c.search"]);
+        assert_eq!(<(LookUp, Search)>::NAMES, ["a:b/c.look-up", "a:b/c.search"]);
+        let choice = ToolChoice::function::<LookUp>();
+        assert_eq!(choice, ToolChoice::Named("a:b/c.look-up".to_owned()));
+    }
+}
