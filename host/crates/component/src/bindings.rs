@@ -19,8 +19,10 @@ wasmtime::component::bindgen!({
             import openprogram:agentic/decision@0.1.0;
             import openprogram:agentic/functions@0.1.0;
             import openprogram:agentic/decision-state@0.1.0;
+            import openprogram:agentic/completion@0.1.0;
             export openprogram:agentic/metadata@0.1.0;
             export openprogram:agentic/decider@0.1.0;
+            export openprogram:agentic/model@0.1.0;
         }
     ",
     world: "openprogram:host/host",
@@ -28,8 +30,13 @@ wasmtime::component::bindgen!({
     exports: { default: async },
     with: {
         "openprogram:agentic/runtime.runtime": crate::handles::RuntimeHandle,
+        "openprogram:agentic/runtime.request": crate::handles::RequestHandle,
+        "openprogram:agentic/runtime.reply": crate::handles::ReplyHandle,
+        "openprogram:agentic/runtime.usage": crate::handles::UsageHandle,
         "openprogram:agentic/decision.menu": crate::handles::MenuHandle,
         "openprogram:agentic/decision.picked": crate::handles::PickedHandle,
         "openprogram:agentic/decision-state.state": crate::handles::StateHandle,
+        "openprogram:agentic/completion.prompt": crate::handles::PromptHandle,
+        "openprogram:agentic/completion.sink": crate::handles::SinkHandle,
     },
 });

@@ -10,6 +10,8 @@ pub(crate) const FACTS_VERSION: u32 = 1;
 
 /// The export by which a component is a decider.
 pub(crate) const DECIDER: &str = "openprogram:agentic/decider@0.1.0";
+/// The export by which a component serves a model.
+pub(crate) const MODEL: &str = "openprogram:agentic/model@0.1.0";
 /// The export by which a component tells its metadata.
 pub(crate) const METADATA: &str = "openprogram:agentic/metadata@0.1.0";
 

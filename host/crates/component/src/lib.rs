@@ -5,7 +5,7 @@
 //! ```no_run
 //! # async fn example(bytes: Vec<u8>) -> Result<(), Box<dyn std::error::Error>> {
 //! use openprogram_component::{
-//!     ComponentHost, Engine, EngineOptions, GuestDecider, Limits, LoadedComponent, MetadataMode,
+//!     ComponentHost, Engine, EngineOptions, Limits, LoadedComponent, MetadataMode, guest_provider,
 //! };
 //!
 //! // Cheap: the engine is built by the first compilation or call.
@@ -20,9 +20,9 @@
 //! }
 //! let mut host = ComponentHost::new(engine.clone(), Limits::default());
 //! host.add(support.clone());
-//! // `host` is the `FunctionHost` of a runtime. A component that exports `decider` is a model:
-//! if support.is_decider() {
-//!     let _model = GuestDecider::new("component:support", engine.clone(), support, Limits::default())?;
+//! // `host` is the `FunctionHost` of a runtime. A component that writes or picks is a provider:
+//! if support.is_provider() {
+//!     let _model = guest_provider("component:support", engine.clone(), support, Limits::default())?;
 //! }
 //! // After the first call: whether the pool of slots did not fit, for a person to see.
 //! let _ = engine.notice();
@@ -78,6 +78,9 @@ mod loader;
 mod bytes_call;
 mod decider;
 mod host;
+mod prompt;
+
+mod model;
 
 #[cfg(test)]
 mod tests;
@@ -89,4 +92,5 @@ pub use error::{EngineError, LoadError, MetadataError, MissingImport};
 pub use host::ComponentHost;
 pub use limits::Limits;
 pub use loader::{LoadedComponent, MetadataMode};
+pub use model::{GuestModel, guest_provider};
 pub use source::{ComponentSource, digest_of};

@@ -47,6 +47,18 @@ pub struct Limits {
     pub text_bytes: u64,
     /// Bytes of a system prompt.
     pub system_bytes: u64,
+    /// Bytes of the pictures of one turn.
+    pub image_bytes: u64,
+    /// Texts and pictures of one turn.
+    pub turn_parts: u64,
+    /// Functions that one turn names as tools.
+    pub turn_tools: u64,
+    /// Bytes that all turns being prepared hold together.
+    pub turn_bytes: u64,
+    /// Bytes of one reply of a model component, its thinking and calls included.
+    pub reply_bytes: u64,
+    /// Calls in one reply of a model component.
+    pub reply_calls: u64,
 }
 
 impl Default for Limits {
@@ -80,6 +92,16 @@ impl Default for Limits {
             text_bytes: 1 << 20,
             // The number stands in the contract, at `set-system`.
             system_bytes: 64 << 10,
+            // This and the next numbers but `turn_parts` stand in the contract too. Providers take
+            // less.
+            image_bytes: 32 << 20,
+            turn_parts: 1_000,
+            turn_tools: 512,
+            // Two turns full of pictures.
+            turn_bytes: 64 << 20,
+            // Far above the longest replies that models write.
+            reply_bytes: 4 << 20,
+            reply_calls: 128,
         }
     }
 }

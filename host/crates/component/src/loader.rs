@@ -11,7 +11,7 @@ use openprogram_core::function::Function;
 use crate::code::Code;
 use crate::engine::Engine;
 use crate::error::LoadError;
-use crate::facts::{DECIDER, FACTS_VERSION, Facts, Signature};
+use crate::facts::{DECIDER, FACTS_VERSION, Facts, MODEL, Signature};
 use crate::source::{ComponentSource, blocking, check_form, digest_of, read_file};
 use crate::{assemble, contract, decode, linking, sandbox};
 
@@ -170,6 +170,18 @@ impl LoadedComponent {
     #[must_use]
     pub fn is_decider(&self) -> bool {
         self.exports.iter().any(|export| export == DECIDER)
+    }
+
+    /// Whether it writes, as a model.
+    #[must_use]
+    pub fn is_model(&self) -> bool {
+        self.exports.iter().any(|export| export == MODEL)
+    }
+
+    /// Whether it can be a provider: a model, a decider, or both.
+    #[must_use]
+    pub fn is_provider(&self) -> bool {
+        self.is_model() || self.is_decider()
     }
 
     pub(crate) fn code(&self) -> &Arc<Code> {

@@ -6,10 +6,10 @@ use std::hash::{Hash as _, Hasher};
 use sha2::{Digest as _, Sha256};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
-use crate::bindings::exports::openprogram::agentic::{decider, metadata};
+use crate::bindings::exports::openprogram::agentic::{decider, metadata, model};
 use crate::engine::{Built, Engine};
 use crate::error::LoadError;
-use crate::facts::{DECIDER, FunctionFact, METADATA, ParameterKind, Signature, TypeFact};
+use crate::facts::{DECIDER, FunctionFact, METADATA, MODEL, ParameterKind, Signature, TypeFact};
 use crate::source::{ComponentSource, blocking};
 use crate::state::CallState;
 
@@ -19,6 +19,7 @@ pub(crate) struct Prepared {
     /// By interface and name.
     functions: HashMap<(Option<String>, String), PreparedFunction>,
     pub(crate) decider: Option<decider::GuestIndices>,
+    pub(crate) model: Option<model::GuestIndices>,
     pub(crate) metadata: Option<metadata::GuestIndices>,
 }
 
@@ -208,6 +209,10 @@ fn link(
         .exports(DECIDER)
         .then(|| decider::GuestIndices::new(&pre))
         .transpose();
+    let model = signature
+        .exports(MODEL)
+        .then(|| model::GuestIndices::new(&pre))
+        .transpose();
     let metadata = signature
         .exports(METADATA)
         .then(|| metadata::GuestIndices::new(&pre))
@@ -215,6 +220,7 @@ fn link(
     Ok(Prepared {
         functions,
         decider: decider.map_err(incompatible)?,
+        model: model.map_err(incompatible)?,
         metadata: metadata.map_err(incompatible)?,
         pre,
     })

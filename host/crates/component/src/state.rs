@@ -19,6 +19,8 @@ pub(crate) struct CallState {
     pub(crate) limits: Arc<Limits>,
     /// `None` for a guest without any grant.
     pub(crate) services: Option<Arc<dyn HostServices>>,
+    /// Bytes that the turns being prepared hold.
+    pub(crate) turn_bytes: u64,
     wasi: WasiCtx,
     cpu: CpuMeter,
     memory: MemoryMeter,
@@ -47,6 +49,7 @@ impl CallState {
         Self {
             table,
             services,
+            turn_bytes: 0,
             wasi: wasi.build(),
             cpu: CpuMeter::new(limits.cpu_ms),
             memory: MemoryMeter::new(&limits),

@@ -13,7 +13,7 @@ use openprogram_core::function::RuntimeRole;
 use crate::limits::Limits;
 
 /// How many times a model is asked again when a menu does not say; from the contract.
-const RETRIES_DEFAULT: u32 = 1;
+pub(crate) const RETRIES_DEFAULT: u32 = 1;
 
 /// The options of one decision as a guest collects them.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]

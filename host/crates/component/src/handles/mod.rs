@@ -1,14 +1,20 @@
 //! What the handles of a guest stand for. The generated bindings name these types.
 
 mod menu;
+mod picture;
+mod sink;
+mod turn;
 
 use openprogram_core::function::RuntimeRole;
-use openprogram_core::guest::PickedOption;
+use openprogram_core::guest::{ExecReply, PickedOption};
 use openprogram_core::llm::DecisionState;
+use openprogram_core::session::Usage;
 
-#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
-pub use menu::MenuHandle;
-pub(crate) use menu::invalid;
+pub(crate) use menu::{RETRIES_DEFAULT, invalid};
+pub(crate) use sink::{Mailbox, Piece};
+pub(crate) use turn::Held;
+#[expect(unreachable_pub, reason = "the generated bindings re-export them")]
+pub use {menu::MenuHandle, sink::SinkHandle, turn::RequestHandle};
 
 /// A handle to one of the runtimes of a call.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
@@ -23,3 +29,22 @@ pub struct PickedHandle(pub(crate) PickedOption);
 /// One decision put to a decider.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct StateHandle(pub(crate) DecisionState);
+
+/// What a turn gave.
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
+pub struct ReplyHandle(pub(crate) ExecReply);
+
+/// The tokens that a turn used.
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
+pub struct UsageHandle(pub(crate) Usage);
+
+/// One model request put to a model component, in the forms of the contract.
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
+pub struct PromptHandle {
+    pub(crate) system: Option<String>,
+    pub(crate) messages: String,
+    pub(crate) tools: String,
+    pub(crate) tool_choice: String,
+    pub(crate) parallel_tool_calls: Option<bool>,
+    pub(crate) session_id: String,
+}

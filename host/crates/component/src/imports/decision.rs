@@ -3,7 +3,8 @@
 use openprogram_core::Json;
 use openprogram_core::decision::{OptionKind, parse_schema};
 use openprogram_core::failure::Failure;
-use openprogram_core::guest::DecisionRequest;
+use openprogram_core::function::RuntimeRole;
+use openprogram_core::guest::{Closing, DecisionRequest};
 use wasmtime::component::Resource;
 
 use super::functions::not_json;
@@ -11,7 +12,9 @@ use super::to_wire;
 use crate::bindings::openprogram::agentic::decision as wire;
 use crate::bindings::openprogram::agentic::types;
 use crate::convert::parse_json;
-use crate::handles::{MenuHandle, PickedHandle, RuntimeHandle, invalid};
+use crate::handles::{
+    MenuHandle, PickedHandle, RETRIES_DEFAULT, RequestHandle, RuntimeHandle, invalid,
+};
 use crate::state::CallState;
 
 /// The most times a model is asked again; from the contract.
@@ -36,6 +39,31 @@ impl CallState {
             max_retries: menu.max_retries,
             runtime: menu.runtime,
         }))
+    }
+
+    /// The ending that a menu stands for, of a turn made with this runtime.
+    fn closing(
+        &self,
+        role: RuntimeRole,
+        menu: &Resource<MenuHandle>,
+    ) -> wasmtime::Result<Result<Closing, Failure>> {
+        let menu = self.table.get(menu)?;
+        Ok(if let Some(refused) = &menu.refused {
+            Err(refused.clone())
+        } else if menu.runtime.is_some_and(|own| own != role) {
+            let message = "a turn closes with the runtime that makes it, and the menu names \
+                           another; leave the runtime of the menu out";
+            Err(invalid("runtime", message.to_owned()))
+        } else if menu.max_retries != RETRIES_DEFAULT {
+            let message = "a turn that closes with a decision asks again once; leave the retries \
+                           of the menu out";
+            Err(invalid("max_retries", message.to_owned()))
+        } else {
+            Ok(Closing {
+                options: menu.options.clone(),
+                context: menu.context.clone(),
+            })
+        })
     }
 }
 
@@ -72,6 +100,25 @@ impl wire::Host for CallState {
         };
         Ok(match picked {
             Ok(picked) => Ok(self.table.push(PickedHandle(picked))?),
+            Err(failure) => Err(to_wire(&failure)),
+        })
+    }
+
+    async fn close_with(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+        request: Resource<RequestHandle>,
+        menu: Resource<MenuHandle>,
+    ) -> wasmtime::Result<Result<String, types::Failure>> {
+        let role = self.role(&runtime)?;
+        let turn = self.turn(role, &request)?;
+        let closing = self.closing(role, &menu)?;
+        let closed = match turn.and_then(|turn| Ok((turn, closing?, self.services()?))) {
+            Ok((turn, closing, services)) => services.exec_closing(turn, closing).await,
+            Err(failure) => Err(failure),
+        };
+        Ok(match closed {
+            Ok(value) => Ok(value.to_string()),
             Err(failure) => Err(to_wire(&failure)),
         })
     }

@@ -3,10 +3,12 @@
 //! A failure is a value for the guest. A trap is written on purpose, where a guest uses a handle
 //! it does not have or floods the host.
 
+mod completion;
 mod decision;
 mod decision_state;
 mod functions;
 mod runtime;
+mod turn;
 
 use std::sync::Arc;
 

@@ -7,13 +7,13 @@ use wasmtime::component::Resource;
 use super::to_wire;
 use crate::bindings::openprogram::agentic::runtime as wire;
 use crate::bindings::openprogram::agentic::types;
-use crate::handles::RuntimeHandle;
+use crate::handles::{ReplyHandle, RequestHandle, RuntimeHandle};
 use crate::state::CallState;
 
 impl wire::Host for CallState {}
 
 impl CallState {
-    fn role(&self, runtime: &Resource<RuntimeHandle>) -> wasmtime::Result<RuntimeRole> {
+    pub(super) fn role(&self, runtime: &Resource<RuntimeHandle>) -> wasmtime::Result<RuntimeRole> {
         Ok(self.table.get(runtime)?.role)
     }
 }
@@ -57,6 +57,25 @@ impl wire::HostRuntime for CallState {
         self.role(&runtime)?;
         let services = self.services();
         Ok(services.map_or_else(|_| String::new(), |services| services.session_id()))
+    }
+
+    async fn exec(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+        request: Resource<RequestHandle>,
+    ) -> wasmtime::Result<Result<Resource<ReplyHandle>, types::Failure>> {
+        let role = self.role(&runtime)?;
+        let made = match self.turn(role, &request)? {
+            Ok(turn) => match self.services() {
+                Ok(services) => services.exec(turn).await,
+                Err(failure) => Err(failure),
+            },
+            Err(failure) => Err(failure),
+        };
+        Ok(match made {
+            Ok(reply) => Ok(self.table.push(ReplyHandle(reply))?),
+            Err(failure) => Err(to_wire(&failure)),
+        })
     }
 
     async fn drop(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<()> {

@@ -1,0 +1,361 @@
+//! One turn as a guest prepares it, setter by setter.
+//!
+//! What a setter cannot accept is remembered and told when the turn is made, because setters have no
+//! result in the contract.
+
+use std::sync::Arc;
+
+use openprogram_core::content::ContentBlock;
+use openprogram_core::failure::Failure;
+use openprogram_core::function::RuntimeRole;
+use openprogram_core::guest::{ExecRequest, ToolsWanted};
+use openprogram_core::tool::ToolChoice;
+
+use super::invalid;
+use super::picture::mime_type;
+use crate::limits::Limits;
+
+/// The longest name of a function: longer ones name nothing.
+const NAME_BYTES_MAX: usize = 512;
+
+/// One turn as a guest prepares it.
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
+pub struct RequestHandle {
+    /// The turn so far; its runtime is the one it will be made with.
+    request: ExecRequest,
+    parts: u64,
+    text_bytes: u64,
+    system_bytes: u64,
+    image_bytes: u64,
+    /// Everything held, as it counts for all turns that are being prepared.
+    held: u64,
+    /// The first thing a setter could not accept.
+    refused: Option<Failure>,
+}
+
+/// What the turns that are being prepared may hold together, of one call.
+pub(crate) struct Held<'a> {
+    pub(crate) limits: &'a Limits,
+    /// How much they hold.
+    pub(crate) bytes: &'a mut u64,
+}
+
+impl RequestHandle {
+    pub(crate) fn new() -> Self {
+        Self {
+            request: ExecRequest::new(RuntimeRole::Main, Vec::new()),
+            parts: 0,
+            text_bytes: 0,
+            system_bytes: 0,
+            image_bytes: 0,
+            held: 0,
+            refused: None,
+        }
+    }
+
+    /// How much it holds, to be given back when it is dropped.
+    pub(crate) fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// The turn, made with this runtime.
+    ///
+    /// # Errors
+    /// What a setter could not accept, and `invalid-argument` for a turn that says nothing.
+    pub(crate) fn turn(&self, runtime: RuntimeRole) -> Result<ExecRequest, Failure> {
+        if let Some(refused) = &self.refused {
+            return Err(refused.clone());
+        }
+        if self.request.content.is_empty() {
+            let message = "the turn says nothing; give it a text or a picture".to_owned();
+            return Err(invalid("content", message));
+        }
+        Ok(ExecRequest {
+            runtime,
+            ..self.request.clone()
+        })
+    }
+
+    pub(crate) fn add_text(&mut self, text: String, held: Held<'_>) {
+        self.set(|handle| {
+            let limits = held.limits;
+            handle.text_bytes += text.len() as u64;
+            let max = limits.text_bytes;
+            check(handle.text_bytes, "text_bytes", max, "bytes of text")?;
+            handle.pay(text.len(), held)?;
+            if !text.is_empty() {
+                handle.request.content.push(ContentBlock::Text(text));
+            }
+            Ok(())
+        });
+    }
+
+    pub(crate) fn add_image(&mut self, data: Vec<u8>, held: Held<'_>) {
+        self.set(|handle| {
+            let limits = held.limits;
+            handle.image_bytes += data.len() as u64;
+            let max = limits.image_bytes;
+            check(handle.image_bytes, "image_bytes", max, "bytes of pictures")?;
+            handle.pay(data.len(), held)?;
+            let path = format!("content[{}]", handle.request.content.len());
+            // The bytes are believed: a provider refuses a type that they do not have.
+            let mime_type = mime_type(&data).ok_or_else(|| {
+                let message = format!("`{path}` is no picture in PNG, JPEG, GIF or WebP");
+                invalid(&path, message)
+            })?;
+            handle.request.content.push(ContentBlock::Image {
+                mime_type: mime_type.to_owned(),
+                data: Arc::from(data),
+            });
+            Ok(())
+        });
+    }
+
+    pub(crate) fn add_system_text(&mut self, text: String, held: Held<'_>) {
+        self.set(|handle| {
+            let limits = held.limits;
+            handle.system_bytes += text.len() as u64;
+            let max = limits.system_bytes;
+            check(
+                handle.system_bytes,
+                "system_bytes",
+                max,
+                "bytes of system text",
+            )?;
+            handle.pay(text.len(), held)?;
+            if !text.is_empty() {
+                handle.request.system.push(text);
+            }
+            Ok(())
+        });
+    }
+
+    pub(crate) fn set_tools(&mut self, names: Vec<String>, held: Held<'_>) {
+        self.set(|handle| {
+            let max = held.limits.turn_tools;
+            check(names.len() as u64, "turn_tools", max, "tools")?;
+            let before = match &handle.request.tools {
+                ToolsWanted::Default => 0,
+                ToolsWanted::Named(names) => bytes(names),
+            };
+            for (index, name) in names.iter().enumerate() {
+                check_name(&format!("tools[{index}]"), name)?;
+            }
+            let now = bytes(&names);
+            handle.request.tools = ToolsWanted::Named(names);
+            handle.held -= before;
+            *held.bytes -= before;
+            handle.hold(now, held)
+        });
+    }
+
+    pub(crate) fn set_tool_choice(&mut self, choice: ToolChoice) {
+        self.set(|handle| {
+            if let ToolChoice::Named(name) = &choice {
+                check_name("tool_choice", name)?;
+            }
+            handle.request.tool_choice = choice;
+            Ok(())
+        });
+    }
+
+    pub(crate) fn set_parallel_tool_calls(&mut self, allowed: bool) {
+        self.set(|handle| {
+            handle.request.parallel_tool_calls = Some(allowed);
+            Ok(())
+        });
+    }
+
+    pub(crate) fn set_max_iterations(&mut self, max_iterations: u32) {
+        self.set(|handle| {
+            handle.request.max_iterations = max_iterations;
+            Ok(())
+        });
+    }
+
+    pub(crate) fn set_timeout_ms(&mut self, timeout_ms: u64) {
+        self.set(|handle| {
+            if timeout_ms == 0 {
+                let message = "a turn needs a time of at least 1 ms".to_owned();
+                return Err(invalid("timeout_ms", message));
+            }
+            handle.request.timeout_ms = Some(timeout_ms);
+            Ok(())
+        });
+    }
+
+    /// Lets a setter work, unless an earlier one was refused: a turn that cannot be made must not
+    /// grow either.
+    fn set(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Failure>) {
+        if self.refused.is_none()
+            && let Err(failure) = work(self)
+        {
+            self.refused = Some(failure);
+        }
+    }
+
+    /// Counts one part of what is said.
+    fn pay(&mut self, bytes: usize, held: Held<'_>) -> Result<(), Failure> {
+        self.parts += 1;
+        let max = held.limits.turn_parts;
+        check(self.parts, "turn_parts", max, "texts and pictures")?;
+        self.hold(bytes as u64, held)
+    }
+
+    fn hold(&mut self, bytes: u64, held: Held<'_>) -> Result<(), Failure> {
+        let max = held.limits.turn_bytes;
+        let all = held.bytes.saturating_add(bytes);
+        if all > max {
+            let message = format!("the turns being prepared hold more than {max} bytes");
+            return Err(Failure::limit("turn_bytes", max, message));
+        }
+        *held.bytes = all;
+        self.held += bytes;
+        Ok(())
+    }
+}
+
+fn check(count: u64, which: &'static str, max: u64, what: &str) -> Result<(), Failure> {
+    if count <= max {
+        return Ok(());
+    }
+    let message = format!("the turn has more than {max} {what}");
+    Err(Failure::limit(which, max, message))
+}
+
+fn check_name(path: &str, name: &str) -> Result<(), Failure> {
+    if name.len() <= NAME_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!("`{path}` is longer than {NAME_BYTES_MAX} bytes");
+    Err(invalid(path, message))
+}
+
+fn bytes(names: &[String]) -> u64 {
+    names.iter().map(|name| name.len() as u64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
+
+    fn limits() -> Limits {
+        Limits {
+            text_bytes: 10,
+            system_bytes: 4,
+            image_bytes: 30,
+            turn_parts: 4,
+            turn_tools: 2,
+            turn_bytes: 40,
+            ..Limits::default()
+        }
+    }
+
+    /// Calls the setters, with `others` bytes held by other turns, and makes the turn.
+    #[track_caller]
+    fn check_setters(setters: &[Setter], others: u64, expected: &str) {
+        let (limits, mut bytes) = (limits(), others);
+        let mut handle = RequestHandle::new();
+        for setter in setters {
+            let held = Held {
+                limits: &limits,
+                bytes: &mut bytes,
+            };
+            match *setter {
+                Setter::Text(text) => handle.add_text(text.to_owned(), held),
+                Setter::System(text) => handle.add_system_text(text.to_owned(), held),
+                Setter::Image(data) => handle.add_image(data.to_vec(), held),
+                Setter::Tools(names) => {
+                    let names = names.iter().map(|name| (*name).to_owned());
+                    handle.set_tools(names.collect(), held);
+                }
+            }
+        }
+        assert_eq!(bytes - others, handle.held());
+        let told = match handle.turn(RuntimeRole::Exec) {
+            Ok(turn) => format!("{} parts, {} held", turn.content.len(), handle.held()),
+            Err(failure) => failure.to_string(),
+        };
+        assert_eq!(told, expected);
+    }
+
+    #[derive(Clone, Copy)]
+    enum Setter {
+        Text(&'static str),
+        System(&'static str),
+        Image(&'static [u8]),
+        Tools(&'static [&'static str]),
+    }
+
+    #[test]
+    fn what_a_setter_cannot_accept_is_told_when_the_turn_is_made() {
+        use Setter::{Image, System, Text, Tools};
+        check_setters(
+            &[Text("hello"), Image(PNG), System("be")],
+            0,
+            "2 parts, 19 held",
+        );
+        check_setters(&[Text("hi"), Tools(&["ab", "c"])], 0, "1 parts, 5 held");
+        check_setters(
+            &[Text("hi"), Tools(&["ab"]), Tools(&[])],
+            0,
+            "1 parts, 2 held",
+        );
+        check_setters(&[], 0, "the turn says nothing; give it a text or a picture");
+        check_setters(
+            &[Text("")],
+            0,
+            "the turn says nothing; give it a text or a picture",
+        );
+        check_setters(
+            &[Text("123456"), Text("78901"), Image(b"no picture")],
+            0,
+            "the turn has more than 10 bytes of text",
+        );
+        check_setters(
+            &[Text("a"), System("abc"), System("de")],
+            0,
+            "the turn has more than 4 bytes of system text",
+        );
+        check_setters(
+            &[Image(PNG), Image(PNG), Image(PNG)],
+            0,
+            "the turn has more than 30 bytes of pictures",
+        );
+        check_setters(
+            &[Text("a"), Image(b"GIF88a")],
+            0,
+            "`content[1]` is no picture in PNG, JPEG, GIF or WebP",
+        );
+        check_setters(
+            &[Text("a"); 5],
+            0,
+            "the turn has more than 4 texts and pictures",
+        );
+        check_setters(
+            &[Text("a"), Tools(&["a", "b", "c"])],
+            0,
+            "the turn has more than 2 tools",
+        );
+        check_setters(
+            &[Text("abc")],
+            38,
+            "the turns being prepared hold more than 40 bytes",
+        );
+    }
+
+    #[test]
+    fn names_and_times_that_mean_nothing_are_refused() {
+        let long = "n".repeat(NAME_BYTES_MAX + 1);
+        let mut handle = RequestHandle::new();
+        handle.set_tool_choice(ToolChoice::Named(long));
+        let told = handle.turn(RuntimeRole::Main).map_err(|f| f.to_string());
+        assert_eq!(told, Err("`tool_choice` is longer than 512 bytes".into()));
+        let mut handle = RequestHandle::new();
+        handle.set_timeout_ms(0);
+        let told = handle.turn(RuntimeRole::Main).map_err(|f| f.to_string());
+        assert_eq!(told, Err("a turn needs a time of at least 1 ms".into()));
+    }
+}

@@ -1,0 +1,175 @@
+//! `runtime`: turns are collected here and made by the services of the call.
+
+use openprogram_core::failure::Failure;
+use openprogram_core::function::RuntimeRole;
+use openprogram_core::guest::ExecRequest;
+use openprogram_core::tool::ToolChoice;
+use wasmtime::component::Resource;
+
+use crate::bindings::openprogram::agentic::runtime as wire;
+use crate::handles::{Held, ReplyHandle, RequestHandle, UsageHandle};
+use crate::state::CallState;
+
+impl CallState {
+    /// A turn that is being prepared, and what all of them may hold.
+    fn preparing(
+        &mut self,
+        request: &Resource<RequestHandle>,
+    ) -> wasmtime::Result<(&mut RequestHandle, Held<'_>)> {
+        let held = Held {
+            limits: &self.limits,
+            bytes: &mut self.turn_bytes,
+        };
+        Ok((self.table.get_mut(request)?, held))
+    }
+
+    /// The turn that was prepared, made with this runtime.
+    pub(super) fn turn(
+        &self,
+        role: RuntimeRole,
+        request: &Resource<RequestHandle>,
+    ) -> wasmtime::Result<Result<ExecRequest, Failure>> {
+        Ok(self.table.get(request)?.turn(role))
+    }
+}
+
+impl wire::HostRequest for CallState {
+    async fn new(&mut self) -> wasmtime::Result<Resource<RequestHandle>> {
+        Ok(self.table.push(RequestHandle::new())?)
+    }
+
+    async fn add_text(
+        &mut self,
+        request: Resource<RequestHandle>,
+        text: String,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.add_text(text, held);
+        Ok(())
+    }
+
+    async fn add_image(
+        &mut self,
+        request: Resource<RequestHandle>,
+        data: Vec<u8>,
+        _mime_type: String,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.add_image(data, held);
+        Ok(())
+    }
+
+    async fn add_system_text(
+        &mut self,
+        request: Resource<RequestHandle>,
+        text: String,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.add_system_text(text, held);
+        Ok(())
+    }
+
+    async fn set_tools(
+        &mut self,
+        request: Resource<RequestHandle>,
+        functions: Vec<String>,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.set_tools(functions, held);
+        Ok(())
+    }
+
+    async fn set_tool_choice(
+        &mut self,
+        request: Resource<RequestHandle>,
+        choice: wire::ToolChoice,
+    ) -> wasmtime::Result<()> {
+        let choice = match choice {
+            wire::ToolChoice::Auto => ToolChoice::Auto,
+            wire::ToolChoice::Required => ToolChoice::Required,
+            wire::ToolChoice::None => ToolChoice::None,
+            wire::ToolChoice::Named(function) => ToolChoice::Named(function),
+        };
+        self.table.get_mut(&request)?.set_tool_choice(choice);
+        Ok(())
+    }
+
+    async fn set_parallel_tool_calls(
+        &mut self,
+        request: Resource<RequestHandle>,
+        allowed: bool,
+    ) -> wasmtime::Result<()> {
+        self.table
+            .get_mut(&request)?
+            .set_parallel_tool_calls(allowed);
+        Ok(())
+    }
+
+    async fn set_max_iterations(
+        &mut self,
+        request: Resource<RequestHandle>,
+        max_iterations: u32,
+    ) -> wasmtime::Result<()> {
+        self.table
+            .get_mut(&request)?
+            .set_max_iterations(max_iterations);
+        Ok(())
+    }
+
+    async fn set_timeout_ms(
+        &mut self,
+        request: Resource<RequestHandle>,
+        timeout_ms: u64,
+    ) -> wasmtime::Result<()> {
+        self.table.get_mut(&request)?.set_timeout_ms(timeout_ms);
+        Ok(())
+    }
+
+    async fn drop(&mut self, request: Resource<RequestHandle>) -> wasmtime::Result<()> {
+        let request = self.table.delete(request)?;
+        self.turn_bytes -= request.held();
+        Ok(())
+    }
+}
+
+impl wire::HostReply for CallState {
+    async fn text(&mut self, reply: Resource<ReplyHandle>) -> wasmtime::Result<String> {
+        Ok(self.table.get(&reply)?.0.text.clone())
+    }
+
+    async fn usage(
+        &mut self,
+        reply: Resource<ReplyHandle>,
+    ) -> wasmtime::Result<Resource<UsageHandle>> {
+        let usage = self.table.get(&reply)?.0.usage;
+        Ok(self.table.push(UsageHandle(usage))?)
+    }
+
+    async fn drop(&mut self, reply: Resource<ReplyHandle>) -> wasmtime::Result<()> {
+        self.table.delete(reply)?;
+        Ok(())
+    }
+}
+
+impl wire::HostUsage for CallState {
+    async fn input_tokens(&mut self, usage: Resource<UsageHandle>) -> wasmtime::Result<u64> {
+        Ok(self.table.get(&usage)?.0.input_tokens)
+    }
+
+    async fn output_tokens(&mut self, usage: Resource<UsageHandle>) -> wasmtime::Result<u64> {
+        Ok(self.table.get(&usage)?.0.output_tokens)
+    }
+
+    async fn cache_read(&mut self, usage: Resource<UsageHandle>) -> wasmtime::Result<u64> {
+        Ok(self.table.get(&usage)?.0.cache_read)
+    }
+
+    async fn cache_create(&mut self, usage: Resource<UsageHandle>) -> wasmtime::Result<u64> {
+        Ok(self.table.get(&usage)?.0.cache_create)
+    }
+
+    async fn drop(&mut self, usage: Resource<UsageHandle>) -> wasmtime::Result<()> {
+        self.table.delete(usage)?;
+        Ok(())
+    }
+}
