@@ -4,6 +4,8 @@ mod calls;
 mod limit;
 mod load;
 mod metadata;
+mod model;
+mod turns;
 
 use std::sync::Arc;
 
