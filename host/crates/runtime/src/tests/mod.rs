@@ -1,5 +1,6 @@
 //! Whole runs over scripted models and native functions.
 
+mod answers;
 mod calls;
 mod cancel;
 mod deciders;
@@ -10,7 +11,9 @@ mod frames;
 mod limits;
 mod records;
 mod refusals;
+mod shop;
 mod top;
+mod turns;
 
 use std::sync::Arc;
 
