@@ -3,6 +3,7 @@
 mod answers;
 mod calls;
 mod cancel;
+mod closings;
 mod deciders;
 mod decisions;
 mod desk;
