@@ -294,6 +294,17 @@ impl<'a> Asker<'a> {
     }
 }
 
+/// The tokens of several requests, as far as providers tell.
+pub(crate) fn summed(sum: Usage, more: Option<Usage>) -> Usage {
+    let Some(more) = more else { return sum };
+    Usage {
+        input_tokens: sum.input_tokens.saturating_add(more.input_tokens),
+        output_tokens: sum.output_tokens.saturating_add(more.output_tokens),
+        cache_read: sum.cache_read.saturating_add(more.cache_read),
+        cache_create: sum.cache_create.saturating_add(more.cache_create),
+    }
+}
+
 /// Nothing of a reply that is too large is read.
 fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Failure> {
     let limits = &ports.parts.limits;
@@ -324,6 +335,11 @@ fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Fai
 impl OpenTurn<'_> {
     pub(crate) fn id(&self) -> &NodeId {
         self.node.id()
+    }
+
+    /// Tokens used, as far as the provider tells.
+    pub(crate) fn usage(&self) -> Option<Usage> {
+        self.usage
     }
 
     /// Records the reply, null for none, and what was made of it.

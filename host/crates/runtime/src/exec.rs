@@ -15,7 +15,7 @@ use openprogram_core::session::Usage;
 use openprogram_core::tool::ToolChoice;
 use openprogram_core::{Json, JsonObject};
 
-use crate::complete::{Asker, OpenTurn, Turn, provider_of, recorded};
+use crate::complete::{Asker, OpenTurn, Turn, provider_of, recorded, summed};
 use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Frame;
@@ -34,7 +34,8 @@ pub(crate) struct Worked<'a> {
     pub(crate) open: OpenTurn<'a>,
     pub(crate) text: String,
     stop: StopReason,
-    usage: Usage,
+    pub(crate) usage: Usage,
+    pub(crate) n_requests: u32,
 }
 
 /// Makes one turn for the function of `frame`.
@@ -57,8 +58,14 @@ pub(crate) async fn exec_planned(
     turn: &PlannedTurn,
 ) -> Result<ExecReply, Failure> {
     let worked = work(ports, frame, deadline, turn, None).await?;
+    let node = worked.open.id().clone();
     let facts = facts_of(worked.stop);
     worked.open.close(worked.text.clone(), facts).await?;
+    frame.run.emit(|| Event::TurnEnded {
+        node,
+        usage: worked.usage,
+        n_requests: worked.n_requests,
+    });
     Ok(ExecReply {
         text: worked.text,
         usage: worked.usage,
@@ -92,16 +99,12 @@ pub(crate) async fn work<'a>(
         let calls = work.wanted(&reply);
         let text = reply.text();
         if calls.is_empty() {
-            frame.run.emit(|| Event::TurnEnded {
-                node: open.id().clone(),
-                usage: work.usage,
-                n_requests,
-            });
             return Ok(Worked {
                 open,
                 text,
                 stop: reply.stop,
                 usage: work.usage,
+                n_requests,
             });
         }
         let node = open.id().clone();
@@ -194,13 +197,7 @@ impl<'a> Work<'a> {
         let mut turn = std::mem::take(&mut self.next);
         turn.reads.clone_from(&self.reads);
         let (open, reply) = self.asker.ask(turn, &self.request, true).await?;
-        if let Some(usage) = reply.usage {
-            let sum = &mut self.usage;
-            sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-            sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
-            sum.cache_read = sum.cache_read.saturating_add(usage.cache_read);
-            sum.cache_create = sum.cache_create.saturating_add(usage.cache_create);
-        }
+        self.usage = summed(self.usage, reply.usage);
         Ok((open, reply))
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use expect_test::expect;
 use openprogram_core::Json;
 use openprogram_core::content::ContentBlock;
 use openprogram_core::function::{Offer, RuntimeRole};
@@ -14,6 +15,7 @@ use super::shop::call;
 use super::{run, runs, runtime_with, text, told};
 use crate::testing::{
     NativeCall, NativeFunctions, ScriptedProvider, ScriptedReply, function, passed_on,
+    shown_request,
 };
 use crate::{Providers, Runtime, TurnRequest};
 
@@ -168,6 +170,49 @@ async fn a_turn_inside_a_turn_has_no_more_than_that_one_and_its_own_grants() {
         &["nest pass", "nest", "nest pass"],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_function_that_a_model_calls_sees_where_it_stands() {
+    let replies = vec![call("x", "nest", ""), "inner".into(), "outer".into()];
+    let (model, runtime) = granted(three_components(None, Some(&[])), replies);
+    let outcome = run(&runtime, "start", json!({})).await;
+    assert_eq!(told(&outcome), json!({"ok": "outer"}));
+    expect![[r#"
+        [user]
+        Call: start({})
+        It runs now; this turn is part of it.
+        [user]
+        This turn is part of the function `nest`.
+        Call path: start → nest
+        [user]
+        Work.
+    "#]]
+    .assert_eq(&shown_request(&model.requests()[1]));
+    expect![[r#"
+        1 code test:a/api.start
+          in   {}
+          out  "outer"
+        2 llm scripted:text caller=1
+          in   "Work."
+          fact tools=["close","nest","one","pass","start","three"]
+          fact runtime="runtime"
+          fact calls=[{"id":"x","name":"nest","arguments":""}]
+        3 code test:b/api.nest caller=2
+          in   {}
+          out  "inner"
+        4 llm scripted:text caller=3 reads=1
+          in   "Work."
+          fact runtime="runtime"
+          out  "inner"
+        5 llm scripted:text caller=1 reads=2,3
+          in   null
+          fact continues=node 2
+          fact answers=[{"id":"x","node":"n-0000000000000004"}]
+          fact runtime="runtime"
+          out  "outer"
+    "#]]
+    .assert_eq(&super::graph(&runtime, &outcome).await);
 }
 
 #[tokio::test]

@@ -135,8 +135,8 @@ async fn a_watcher_is_told_everything_that_a_model_writes_and_does() {
         result a look_up "{\"order\":\"A-1\",\"state\":\"sent\"}" false
         asking scripted:text
         text "It was sent."
-        turn 2 Usage { input_tokens: 40, output_tokens: 8, cache_read: 0, cache_create: 0 }
         asked Completed Some(Usage { input_tokens: 30, output_tokens: 3, cache_read: 0, cache_create: 0 })
+        turn 2 Usage { input_tokens: 40, output_tokens: 8, cache_read: 0, cache_create: 0 }
     "#]].assert_eq(&told);
 }
 
@@ -161,23 +161,33 @@ fn shown(event: &Event) -> String {
         Event::TurnEnded {
             usage, n_requests, ..
         } => format!("turn {n_requests} {usage:?}"),
+        Event::DecisionAsked { options, .. } => format!("ask {options:?}"),
+        Event::DecisionRetried {
+            kind, retries_left, ..
+        } => format!("again {kind} {retries_left}"),
+        Event::DecisionPicked { option, method, .. } => format!("picked {option} {method}"),
         other => format!("{other:?}"),
     }
 }
 
 #[tokio::test]
 async fn a_turn_at_the_top_can_close_with_a_decision() {
-    let replies = vec![
-        "Hm.".into(),
-        "{\"call\": \"find\", \"args\": {\"order\": \"A-1\"}}".into(),
-    ];
-    let model = model(replies);
+    let usage = Usage {
+        input_tokens: 10,
+        ..Usage::default()
+    };
+    let find = "{\"call\": \"find\", \"args\": {\"order\": \"A-1\"}}";
+    let replies = ["Hm.", find].map(|text| ScriptedReply::from(text).costing(usage));
+    let model = model(replies.to_vec());
     let runtime = runtime(&model);
+    let (sender, mut receiver) = event_channel(100);
+    let mut request = says("Where is A-1?");
+    request.events = Some(sender);
     let closing = Closing {
         options: vec![runs("find", "look-up")],
         context: object(json!({"customer": "MY-SECRET-CUSTOMER"})),
     };
-    let outcome = runtime.exec_closing(says("Where is A-1?"), closing).await;
+    let outcome = runtime.exec_closing(request, closing).await;
     assert_eq!(outcome.result, Ok(json!({"order": "A-1", "state": "sent"})));
     // What was said stands in the session, so the re-ask does not say it again.
     let again = &model.requests()[1];
@@ -191,6 +201,24 @@ async fn a_turn_at_the_top_can_close_with_a_decision() {
         .filter(|text| text.contains("Where is A-1?"))
         .count();
     assert_eq!((n_said, again.tools.len()), (1, 0), "{said:#?}");
+    let mut told = Vec::new();
+    while let Some(event) = receiver.next().await {
+        if !matches!(
+            event,
+            Event::ModelRequestStarted { .. } | Event::ModelRequestEnded { .. }
+        ) {
+            told.push(shown(&event));
+        }
+    }
+    expect![[r#"
+        ask ["find"]
+        text "Hm."
+        again no_action 1
+        picked find text
+        turn 2 Usage { input_tokens: 20, output_tokens: 0, cache_read: 0, cache_create: 0 }
+        call test:shop/api.look-up 0
+        called test:shop/api.look-up Completed"#]]
+    .assert_eq(&told.join("\n"));
 }
 
 #[tokio::test]

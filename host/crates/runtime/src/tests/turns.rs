@@ -11,9 +11,12 @@ use openprogram_core::llm::StopReason;
 use openprogram_core::tool::ToolChoice;
 use serde_json::json;
 
-use super::shop::{call, results, run_work, turn, working};
+use super::shop::{call, results, run_work, shop, turn, working};
 use super::{graph, nodes, told};
-use crate::testing::{ScriptedDecider, ScriptedProvider, ScriptedReply, shown_request};
+use crate::testing::{
+    NativeCall, ScriptedDecider, ScriptedProvider, ScriptedReply, function, passed_on,
+    shown_request,
+};
 use crate::{RunOutcome, Runtime, RuntimeParts};
 
 type Replies = Vec<ScriptedReply>;
@@ -101,6 +104,29 @@ async fn a_turn_with_calls_is_a_chain_of_requests_with_the_calls_below_them() {
           fact system="Be brief.\n\nToday is Monday."
           out  "It was sent."
     "#]].assert_eq(&graph(&runtime, &outcome).await);
+}
+
+#[tokio::test]
+async fn what_a_function_sets_as_system_prompt_stands_before_what_a_turn_adds() {
+    let body = |call: NativeCall| async move {
+        let services = &call.services;
+        let set = Some("Be kind.".to_owned());
+        services
+            .set_system(RuntimeRole::Main, set)
+            .map_err(passed_on)?;
+        let mut request = turn(&[]);
+        request.system = vec![" ".to_owned(), "Hurry.".to_owned()];
+        let reply = services.exec(request).await.map_err(passed_on)?;
+        Ok(reply.text.into())
+    };
+    let mut work = function("shop", "work", "", [super::text("runtime")]);
+    work.system = Some("Be brief.".to_owned());
+    let model = model(vec!["done".into()]);
+    let (runtime, outcome) = run_work(shop().with(work, body), model.clone(), |_| ()).await;
+    let system = model.requests()[0].system.clone().unwrap();
+    assert_eq!(system, "Be kind.\n\nHurry.");
+    let recorded = nodes(&runtime, &outcome).await;
+    assert_eq!(recorded[1].opened.facts["system"], system);
 }
 
 #[tokio::test]
