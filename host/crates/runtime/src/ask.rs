@@ -18,10 +18,11 @@ use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
-use crate::complete::{Asker, OpenTurn, Said, check_writes, provider_of, summed};
+use crate::complete::{Asker, Said, check_writes, provider_of, summed};
 use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Frame;
+use crate::open_turn::OpenTurn;
 use crate::ports::Ports;
 
 /// The method of a pick that was read from a reply.
@@ -149,7 +150,7 @@ pub(crate) async fn pick_from_reply<'a>(
         facts.insert("retry_of".to_owned(), node.as_str().into());
         let again = asker.ask_for_text(said.system.clone(), content, facts);
         (open, reply) = again.await?;
-        usage_again = summed(usage_again, open.usage());
+        usage_again = summed(usage_again, open.usage);
         n_asked += 1;
     }
 }

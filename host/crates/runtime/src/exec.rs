@@ -15,10 +15,11 @@ use openprogram_core::session::Usage;
 use openprogram_core::tool::ToolChoice;
 use openprogram_core::{Json, JsonObject};
 
-use crate::complete::{Asker, OpenTurn, Turn, provider_of, recorded, summed};
+use crate::complete::{Asker, provider_of, recorded, summed};
 use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Frame;
+use crate::open_turn::{OpenTurn, Turn, say_at_top};
 use crate::ports::Ports;
 use crate::tool_call::{
     Answered, Calling, FailedCalls, REPEATS_MAX, WantedCall, answers_fact, calls_fact,
@@ -152,7 +153,7 @@ impl<'a> Work<'a> {
         let mut reads = context.reads.clone();
         // What a person says at the top is read by the turns after this one.
         if frame.node.is_none() {
-            reads.push(asker.say_at_top(&turn.said.content).await?);
+            reads.push(say_at_top(ports, frame, recorded(&turn.said.content)).await?);
         }
         let content = match closing {
             None => turn.said.content.clone(),
@@ -169,8 +170,8 @@ impl<'a> Work<'a> {
         }
         let next = Turn {
             input: recorded(&content),
-            reads: Vec::new(),
             facts,
+            ..Turn::default()
         };
         let session = frame.run.session.clone();
         let system = turn.said.system.clone();

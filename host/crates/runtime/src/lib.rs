@@ -77,6 +77,7 @@ mod events;
 mod exec;
 mod frame;
 mod limits;
+mod open_turn;
 mod policy;
 mod ports;
 mod recorder;
