@@ -48,74 +48,7 @@ const RUNTIME: Arrows = Arrows {
 };
 const COMPONENT: Arrows = Arrows {
     source: "host/crates/component/src",
-    modules: &[
-        ("limits", &[]),
-        ("log", &["limits"]),
-        ("contract", &[]),
-        ("facts", &[]),
-        ("cache", &[]),
-        ("error", &["cache"]),
-        ("source", &["error"]),
-        ("handles", &["limits"]),
-        ("bindings", &["handles"]),
-        ("convert", &["limits"]),
-        ("state", &["limits", "log"]),
-        ("imports", &["bindings", "convert", "handles", "state"]),
-        ("trap", &["limits", "state"]),
-        (
-            "linking",
-            &["bindings", "contract", "error", "facts", "state"],
-        ),
-        ("ticker", &[]),
-        (
-            "engine",
-            &["cache", "error", "limits", "linking", "state", "ticker"],
-        ),
-        ("decode_types", &["facts"]),
-        ("decode", &["decode_types", "error", "facts"]),
-        ("types", &["facts"]),
-        ("assemble", &["error", "facts", "types"]),
-        ("instance", &["engine", "limits", "state", "trap"]),
-        (
-            "prepare",
-            &["bindings", "engine", "error", "facts", "source", "state"],
-        ),
-        ("code", &["engine", "error", "facts", "prepare", "source"]),
-        (
-            "sandbox",
-            &[
-                "bindings", "code", "engine", "error", "facts", "instance", "limits",
-            ],
-        ),
-        (
-            "loader",
-            &[
-                "assemble", "code", "contract", "decode", "engine", "error", "facts", "linking",
-                "sandbox", "source",
-            ],
-        ),
-        ("bytes_call", &["convert", "instance", "prepare", "state"]),
-        (
-            "decider",
-            &[
-                "engine", "error", "handles", "imports", "instance", "limits", "loader",
-            ],
-        ),
-        (
-            "host",
-            &[
-                "bytes_call",
-                "convert",
-                "engine",
-                "handles",
-                "instance",
-                "limits",
-                "loader",
-                "prepare",
-                "state",
-            ],
-        ),
-    ],
+    modules: &[],
 };
 const PROVIDERS: Arrows = Arrows {
     source: "host/crates/providers/src",

@@ -9,7 +9,7 @@ impl Decider for Bad {
     fn decide(state: &State) -> Result<Vec<Weight>, Failure> {
         let first = state.choices[0].name.as_str();
         let weight = |option: &str, probability| Weight { option: option.to_owned(), probability };
-        let weights = match state.prompt.split_whitespace().next().unwrap_or_default() {
+        let weights = match state.prompt.split([' ', ':']).next().unwrap_or_default() {
             "good" => vec![weight(first, 1.0)],
             "nan" => vec![weight(first, f64::NAN)],
             "infinite" => vec![weight(first, f64::INFINITY)],
