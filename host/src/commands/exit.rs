@@ -193,10 +193,11 @@ impl Report {
 
     /// Says it to a person.
     pub fn say_to(&self, console: &mut Console) {
-        let mut path = self.path.iter().map(|message| cut(message));
+        let mut path = self.path.iter().map(|message| cut(message.trim_end()));
         console.say(&format!("error: {}", path.next().unwrap_or_default()));
         for cause in path {
-            console.say(&format!("  caused by: {cause}"));
+            // Further lines stand below the first.
+            console.say(&format!("  caused by: {}", cause.replace('\n', "\n    ")));
         }
         if let Some(hint) = &self.hint {
             console.say(&format!("hint: {hint}"));
@@ -207,7 +208,7 @@ impl Report {
     #[must_use]
     pub fn to_json(&self, form: ErrorForm) -> Json {
         let mut error = JsonObject::new();
-        let message = self.path.join(": ");
+        let message = self.path.join(": ").trim_end().to_owned();
         if form == ErrorForm::Decide {
             let kind = self.details.get("kind").cloned();
             error.insert("kind".to_owned(), kind.unwrap_or_else(|| self.code.into()));
