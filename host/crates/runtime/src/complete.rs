@@ -7,7 +7,6 @@ use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::context::{ContextRead, FrameView, read_context};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
-use openprogram_core::id::NodeId;
 use openprogram_core::llm::{
     Asked, DecisionState, EventSink, ModelReply, ModelRequest, NoEvents, Provider, Weight,
 };
@@ -19,7 +18,7 @@ use crate::deadline::Deadline;
 use crate::frame::Frame;
 use crate::open_turn::{OpenTurn, Turn};
 use crate::ports::Ports;
-use crate::recorder::store_failure;
+use crate::recorder::{OpenNode, store_failure};
 
 /// Who asks which model until when: what stays the same over the requests of one turn.
 #[derive(Clone, Copy)]
@@ -149,9 +148,8 @@ impl<'a> Asker<'a> {
         let asked = Asked::of(self.provider.name(), request);
         let ask = || self.provider.complete(request, sink);
         let shown = || watched.has_shown();
-        let tried = ask_with_retries(self.asking(open.id()), asked, ask, shown).await;
-        open.attempts = tried.attempts;
-        let checked = tried.result.and_then(|reply| {
+        let tried = ask_with_retries(self.asking(open.node()), asked, ask, shown).await;
+        let checked = tried.and_then(|reply| {
             open.usage = reply.usage;
             check_reply(self.ports, self.provider.name(), &reply)?;
             Ok(reply)
@@ -174,15 +172,13 @@ impl<'a> Asker<'a> {
             input: state.prompt.clone().into(),
             ..Turn::default()
         };
-        let mut open = self.begin(turn, &state.system).await?;
+        let open = self.begin(turn, &state.system).await?;
         let asked = Asked {
             model: self.provider.name().to_owned(),
             had_image: false,
         };
         let ask = || self.provider.decide(state);
-        let tried = ask_with_retries(self.asking(open.id()), asked, ask, || false).await;
-        open.attempts = tried.attempts;
-        match tried.result {
+        match ask_with_retries(self.asking(open.node()), asked, ask, || false).await {
             Ok(weights) => Ok((open, weights)),
             Err(failure) => Err(open.fail(failure).await),
         }
@@ -201,7 +197,7 @@ impl<'a> Asker<'a> {
         .await
     }
 
-    fn asking<'b>(&'b self, node: &'b NodeId) -> Asking<'b> {
+    fn asking<'b>(&'b self, node: &'b OpenNode) -> Asking<'b> {
         Asking {
             ports: self.ports,
             run: &self.frame.run,
@@ -222,9 +218,8 @@ pub(crate) fn summed(sum: Usage, more: Option<Usage>) -> Usage {
     }
 }
 
-/// Nothing of a reply that is too large is read.
-fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Failure> {
-    let limits = &ports.parts.limits;
+/// How much a model has written.
+pub(crate) fn reply_bytes(reply: &ModelReply) -> usize {
     let texts = reply.content.iter().filter_map(ContentBlock::as_text);
     let written = |call: &ToolCall| {
         let ToolCall {
@@ -234,8 +229,13 @@ fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Fai
         } = call;
         id.len() + name.len() + arguments.len()
     };
-    let length =
-        texts.map(str::len).sum::<usize>() + reply.tool_calls().map(written).sum::<usize>();
+    texts.map(str::len).sum::<usize>() + reply.tool_calls().map(written).sum::<usize>()
+}
+
+/// Nothing of a reply that is too large is read.
+fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Failure> {
+    let limits = &ports.parts.limits;
+    let length = reply_bytes(reply);
     let longest = limits.reply_bytes;
     if length as u64 > longest {
         let message = format!("the reply of `{model}` is longer than {longest} bytes");

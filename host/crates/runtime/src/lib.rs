@@ -73,6 +73,7 @@ mod closing;
 mod complete;
 mod deadline;
 mod decide;
+mod ending;
 mod events;
 mod exec;
 mod frame;

@@ -6,7 +6,7 @@
 use openprogram_core::failure::Failure;
 use openprogram_core::function::{Expose, RenderRange, RuntimeRole};
 use openprogram_core::id::NodeId;
-use openprogram_core::session::{Attempt, NewNode, NodeEnd, NodeKind, NodeStatus, Usage};
+use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus, Usage};
 use openprogram_core::{Json, JsonObject};
 
 use crate::events::Event;
@@ -35,8 +35,6 @@ pub(crate) struct OpenTurn<'a> {
     node: OpenNode,
     /// Tokens used, as far as the provider tells.
     pub(crate) usage: Option<Usage>,
-    /// Every try that failed.
-    pub(crate) attempts: Vec<Attempt>,
 }
 
 impl<'a> OpenTurn<'a> {
@@ -85,12 +83,16 @@ impl<'a> OpenTurn<'a> {
             model,
             node,
             usage: None,
-            attempts: Vec::new(),
         })
     }
 
     pub(crate) fn id(&self) -> &NodeId {
         self.node.id()
+    }
+
+    /// The node of the request.
+    pub(crate) fn node(&self) -> &OpenNode {
+        &self.node
     }
 
     /// Records the reply, null for none, and what was made of it.
@@ -130,7 +132,7 @@ impl<'a> OpenTurn<'a> {
             output,
             failure,
             usage: self.usage,
-            attempts: self.attempts,
+            attempts: Vec::new(),
             facts,
             finished_at: self.ports.recorder.now(),
         };

@@ -1,12 +1,14 @@
 //! How each call of a model is answered: with its result, its failure, or what would help.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
-use super::shop::{call, results, turn, working};
+use super::shop::{call, results, run_work, turn, working};
 use super::turns::{model, work};
 use super::{nodes, run, runtime, told};
 use crate::Providers;
-use crate::testing::ScriptedReply;
+use crate::testing::{ScriptedProvider, ScriptedReply};
 
 /// Answers the calls of one reply and checks what the model is told.
 async fn check(calls: &[(&str, &str)], expected: &[&str]) {
@@ -133,6 +135,30 @@ async fn a_missing_hidden_value_is_no_business_of_the_model() {
     let message = "`test:shop/api.look-up` as a tool: `customer`: hidden parameter, and the \
                    context has no value for it";
     assert_eq!(refused, message);
+}
+
+#[tokio::test]
+async fn nothing_that_a_model_writes_makes_more_than_an_answer() {
+    let long = "x".repeat(100_000);
+    let deep = format!("{{\"n\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let flood = "{\"".repeat(50_000);
+    let calls = [
+        (&*long, &*long, &*flood),
+        ("b", "count", &deep),
+        ("c", "\u{0}\u{202e}\n", ""),
+        ("d", "count", "{\"n\": 1e999999999}"),
+        ("e", "count", "\"\\\"{}\\\"\""),
+    ];
+    let replies = vec![ScriptedReply::calls(" ", calls), "done".into()];
+    let model = Arc::new(ScriptedProvider::new(replies).request_bytes_max(1_000_000));
+    let (_, outcome) = run_work(working(turn(&["count"])), model.clone(), |_| ()).await;
+    assert_eq!(told(&outcome), json!({"ok": "done"}));
+    let answers = results(&model.requests()[1]);
+    let ids: Vec<_> = answers.iter().map(|answer| answer.id.as_str()).collect();
+    assert_eq!(ids, ["call_0", "b", "c", "d", "e"]);
+    for answer in answers {
+        assert!(answer.is_error && answer.text.len() < 500, "{answer:?}");
+    }
 }
 
 #[tokio::test]

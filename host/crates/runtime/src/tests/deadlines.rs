@@ -173,12 +173,13 @@ async fn decisions_are_tried_again_too() {
     assert_eq!(told(&outcome), json!({"ok": "CONVERSATION_OVER"}));
 }
 
-/// Stops a run as soon as it has begun what it waits for, and checks how its nodes ended.
+/// Stops a run and checks how its nodes ended, and how many failed tries its request shows.
 async fn stopped(
     first: ScriptedReply,
     stop: impl Future<Output = ()>,
     begun: &Arc<Notify>,
     ends: &[NodeStatus],
+    n_tries: usize,
 ) {
     let functions = with_endless(working(turn(&["wait-for-ever"])), begun);
     let model = Arc::new(ScriptedProvider::new([first]));
@@ -187,6 +188,8 @@ async fn stopped(
     let outcome = runtime.run_function_until(request, stop).await;
     assert_eq!(told(&outcome)["code"], "cancelled");
     assert_eq!(statuses(&runtime, &outcome).await, ends);
+    let turn = nodes(&runtime, &outcome).await.remove(1).end.unwrap();
+    assert_eq!(turn.attempts.len(), n_tries);
 }
 
 #[tokio::test(start_paused = true)]
@@ -194,12 +197,12 @@ async fn a_turn_that_is_stopped_anywhere_closes_all_its_nodes() {
     let begun = Arc::new(Notify::new());
     let soon = || tokio::time::sleep(SECOND / 2);
     let waiting = [Cancelled, Cancelled];
-    stopped(ScriptedReply::Silence, soon(), &begun, &waiting).await;
+    stopped(ScriptedReply::Silence, soon(), &begun, &waiting, 0).await;
     // Half a second is in the middle of the sleep after the first try.
-    stopped(lost().into(), soon(), &begun, &waiting).await;
+    stopped(lost().into(), soon(), &begun, &waiting, 1).await;
     let calls = call("a", "wait-for-ever", "");
     let ends = [Cancelled, Completed, Cancelled];
-    stopped(calls, begun.notified(), &begun, &ends).await;
+    stopped(calls, begun.notified(), &begun, &ends, 0).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -262,6 +262,15 @@ async fn the_same_failing_call_is_noticed_and_then_ends_the_turn() {
 }
 
 #[tokio::test]
+async fn replies_and_results_of_a_turn_have_a_limit_together() {
+    let model = model((0..9).map(|_| call("", "long", "")).collect());
+    let change = |parts: &mut RuntimeParts| parts.limits.turn_bytes = 70_000;
+    let (_, outcome) = run_work(working(turn(&["long"])), model.clone(), change).await;
+    let expected = ("turn_bytes".into(), 70_000.into(), "".into());
+    assert_eq!((limit(&outcome), model.requests().len()), (expected, 3));
+}
+
+#[tokio::test]
 async fn a_reply_with_too_many_calls_is_not_read() {
     let calls = (0..3).map(|_| ("", "nothing", ""));
     let model = model(vec![ScriptedReply::calls("", calls)]);
