@@ -257,6 +257,8 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
         FailureCode::Denied => {
             detail("how_to_allow").map(|how| format!("to allow it, {}", cut(how)))
         }
+        // Most sentences of this kind name the ways already.
+        FailureCode::NoProvider if failure.message.contains("--model") => None,
         FailureCode::NoProvider => Some(
             "choose a model with `--model provider:model`, or with `model = \"provider:model\"` \
              in openprogram.toml"
