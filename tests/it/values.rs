@@ -235,7 +235,15 @@ async fn every_type_of_failure_arrives_whole() {
     let failure = host
         .failure("fail-with-failure", json!({"text": "a.b"}))
         .await;
-    expect![[""]].assert_eq(&format!("{:#}", failure.to_json()));
+    expect![[r#"
+        {
+          "code": "invalid-argument",
+          "message": "it was asked to",
+          "details": {
+            "path": "a.b"
+          }
+        }"#]]
+    .assert_eq(&format!("{:#}", failure.to_json()));
 }
 
 #[tokio::test]

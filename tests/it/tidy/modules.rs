@@ -31,12 +31,12 @@ const CORE: Arrows = Arrows {
             "context",
             &["session", "function", "content", "failure", "id", "schema"],
         ),
-        ("decision", &["catalog", "function", "schema"]),
+        ("decision", &["failure", "catalog", "function", "schema"]),
         ("llm", &["content", "failure", "id", "session", "tool"]),
         (
             "guest",
             &[
-                "content", "failure", "function", "session", "llm", "decision",
+                "content", "failure", "function", "tool", "session", "llm", "decision",
             ],
         ),
     ],
@@ -44,23 +44,262 @@ const CORE: Arrows = Arrows {
 
 const RUNTIME: Arrows = Arrows {
     source: "host/crates/runtime/src",
-    modules: &[],
+    modules: &[
+        ("ending", &[]),
+        ("arguments", &[]),
+        ("events", &[]),
+        ("limits", &[]),
+        ("policy", &[]),
+        ("sources", &[]),
+        ("frame", &["events", "limits"]),
+        ("recorder", &["sources"]),
+        ("request", &["events"]),
+        ("testing", &["sources"]),
+        (
+            "ports",
+            &["limits", "policy", "sources", "frame", "recorder"],
+        ),
+        ("call", &["arguments", "events", "frame", "ports"]),
+        ("deadline", &["sources", "ports"]),
+        ("open_turn", &["events", "frame", "recorder", "ports"]),
+        ("attempt", &["events", "frame", "ports", "deadline"]),
+        ("tools", &["frame", "ports", "call"]),
+        (
+            "complete",
+            &[
+                "frame",
+                "recorder",
+                "ports",
+                "deadline",
+                "open_turn",
+                "attempt",
+            ],
+        ),
+        (
+            "tool_call",
+            &["arguments", "frame", "ports", "call", "tools"],
+        ),
+        (
+            "ask",
+            &[
+                "events",
+                "frame",
+                "ports",
+                "deadline",
+                "open_turn",
+                "complete",
+            ],
+        ),
+        ("turn", &["limits", "frame", "ports", "tools", "complete"]),
+        (
+            "decide",
+            &[
+                "arguments",
+                "limits",
+                "frame",
+                "request",
+                "ports",
+                "call",
+                "complete",
+                "ask",
+            ],
+        ),
+        (
+            "exec",
+            &[
+                "events",
+                "frame",
+                "ports",
+                "deadline",
+                "open_turn",
+                "tools",
+                "complete",
+                "tool_call",
+                "turn",
+            ],
+        ),
+        (
+            "closing",
+            &[
+                "events", "frame", "ports", "deadline", "complete", "ask", "turn", "decide", "exec",
+            ],
+        ),
+        (
+            "services",
+            &[
+                "limits", "frame", "ports", "call", "complete", "decide", "exec", "closing",
+            ],
+        ),
+        (
+            "top",
+            &[
+                "arguments",
+                "frame",
+                "request",
+                "ports",
+                "call",
+                "deadline",
+                "turn",
+                "decide",
+                "exec",
+                "closing",
+            ],
+        ),
+    ],
 };
+
 const COMPONENT: Arrows = Arrows {
     source: "host/crates/component/src",
-    modules: &[],
+    modules: &[
+        ("cache", &[]),
+        ("contract", &[]),
+        ("facts", &[]),
+        ("limits", &[]),
+        ("ticker", &[]),
+        ("convert", &["limits"]),
+        ("decode_types", &["facts"]),
+        ("error", &["cache"]),
+        ("handles", &["limits"]),
+        ("log", &["limits"]),
+        ("types", &["facts"]),
+        ("assemble", &["facts", "error", "types"]),
+        ("bindings", &["handles"]),
+        ("decode", &["facts", "decode_types", "error"]),
+        ("source", &["error"]),
+        ("state", &["limits", "log"]),
+        ("imports", &["convert", "handles", "bindings", "state"]),
+        (
+            "linking",
+            &["contract", "facts", "error", "bindings", "state"],
+        ),
+        ("trap", &["limits", "state"]),
+        (
+            "engine",
+            &["cache", "limits", "ticker", "error", "state", "linking"],
+        ),
+        ("instance", &["limits", "state", "trap", "engine"]),
+        (
+            "prepare",
+            &["facts", "error", "bindings", "source", "state", "engine"],
+        ),
+        ("bytes_call", &["convert", "state", "instance", "prepare"]),
+        ("code", &["facts", "error", "source", "engine", "prepare"]),
+        (
+            "sandbox",
+            &[
+                "facts", "limits", "error", "bindings", "engine", "instance", "code",
+            ],
+        ),
+        (
+            "loader",
+            &[
+                "contract", "facts", "error", "assemble", "decode", "source", "linking", "engine",
+                "code", "sandbox",
+            ],
+        ),
+        (
+            "decider",
+            &[
+                "limits", "error", "handles", "imports", "engine", "instance", "loader",
+            ],
+        ),
+        (
+            "host",
+            &[
+                "limits",
+                "convert",
+                "handles",
+                "state",
+                "engine",
+                "instance",
+                "prepare",
+                "bytes_call",
+                "loader",
+            ],
+        ),
+    ],
 };
+
 const PROVIDERS: Arrows = Arrows {
     source: "host/crates/providers/src",
-    modules: &[],
+    modules: &[
+        ("registry", &[]),
+        ("script", &[]),
+        ("history", &[]),
+        ("profile", &[]),
+        ("secret", &[]),
+        ("sse", &[]),
+        ("failure", &["secret"]),
+        ("requests", &["profile"]),
+        ("checks", &["profile", "failure"]),
+        ("transport", &["secret", "failure"]),
+        ("exchange", &["sse", "failure", "transport"]),
+        (
+            "anthropic",
+            &[
+                "history",
+                "profile",
+                "secret",
+                "sse",
+                "failure",
+                "checks",
+                "transport",
+                "exchange",
+            ],
+        ),
+        (
+            "openai",
+            &[
+                "history",
+                "profile",
+                "secret",
+                "sse",
+                "failure",
+                "checks",
+                "transport",
+                "exchange",
+            ],
+        ),
+        (
+            "replay",
+            &[
+                "profile",
+                "secret",
+                "requests",
+                "transport",
+                "anthropic",
+                "openai",
+            ],
+        ),
+    ],
 };
+
 const STORE: Arrows = Arrows {
     source: "host/crates/store/src",
-    modules: &[],
+    modules: &[
+        ("error", &[]),
+        ("migrate", &["error"]),
+        ("row", &["error"]),
+        ("open", &["error", "migrate"]),
+        ("statement", &["error", "row"]),
+        ("sqlite", &["error", "open", "statement"]),
+    ],
 };
+
 const HOST: Arrows = Arrows {
     source: "host/src",
-    modules: &[],
+    modules: &[
+        ("input", &[]),
+        ("settings", &[]),
+        ("source", &[]),
+        ("state", &[]),
+        ("text", &[]),
+        ("app", &["input", "settings", "source", "state"]),
+        (
+            "commands",
+            &["input", "settings", "source", "state", "text", "app"],
+        ),
+    ],
 };
 
 const CRATES: [&Arrows; 6] = [&CORE, &RUNTIME, &COMPONENT, &PROVIDERS, &STORE, &HOST];

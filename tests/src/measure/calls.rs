@@ -129,7 +129,7 @@ async fn time_recorded(function: &str, arguments: &Json) -> Timing {
     .await
 }
 
-pub async fn measure() -> Result<()> {
+pub(super) async fn measure() -> Result<()> {
     let corner = Val::Record(vec![
         ("x".to_owned(), Val::S32(1)),
         ("y".to_owned(), Val::S32(2)),

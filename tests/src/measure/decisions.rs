@@ -20,7 +20,7 @@ use serde_json::json;
 
 use crate::table::{Timing, heading, line, time, time_async, wanted};
 
-pub async fn measure() -> Result<()> {
+pub(super) async fn measure() -> Result<()> {
     replies()?;
     heading("A decision around a model that answers at once, in SQLite, callers = 0");
     let folder = tempfile::tempdir()?;

@@ -10,7 +10,7 @@ use openprogram_tests::guests;
 
 use crate::table::{heading, line, time_async, wanted};
 
-pub async fn measure() -> Result<()> {
+pub(super) async fn measure() -> Result<()> {
     heading("Loading a component, metadata read");
     for name in ["healthy", "support", "every-type"] {
         let bytes: Arc<[u8]> = guests::bytes(name).into();

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 /// The middle and the slow end of many timings.
 #[derive(Clone, Copy, Debug)]
-pub struct Timing {
+pub(super) struct Timing {
     /// Half of the runs were faster.
-    pub p50: Duration,
+    pub(super) p50: Duration,
     /// One in a hundred was slower.
-    pub p99: Duration,
+    pub(super) p99: Duration,
 }
 
 impl Timing {
@@ -23,13 +23,13 @@ impl Timing {
     }
 
     /// How many times longer this took than `base`, in the middle.
-    pub fn ratio(self, base: Self) -> f64 {
+    pub(super) fn ratio(self, base: Self) -> f64 {
         self.p50.as_secs_f64() / base.p50.as_secs_f64().max(1e-9)
     }
 }
 
 /// Times `work` so many times, after a tenth of that as warm-up.
-pub fn time(runs: usize, mut work: impl FnMut()) -> Timing {
+pub(super) fn time(runs: usize, mut work: impl FnMut()) -> Timing {
     for _ in 0..runs / 10 {
         work();
     }
@@ -42,7 +42,7 @@ pub fn time(runs: usize, mut work: impl FnMut()) -> Timing {
 }
 
 /// Times an async `work` so many times, after a tenth of that as warm-up.
-pub async fn time_async<F: Future>(runs: usize, mut work: impl FnMut() -> F) -> Timing {
+pub(super) async fn time_async<F: Future>(runs: usize, mut work: impl FnMut() -> F) -> Timing {
     let mut samples = Vec::with_capacity(runs);
     for run in 0..runs + runs / 10 {
         let start = Instant::now();
@@ -55,13 +55,13 @@ pub async fn time_async<F: Future>(runs: usize, mut work: impl FnMut() -> F) -> 
 }
 
 /// Begins a table.
-pub fn heading(title: &str) {
+pub(super) fn heading(title: &str) {
     println!("\n{title}");
     println!("{:<58} {:>11} {:>11} {:>8}", "", "p50", "p99", "ratio");
 }
 
 /// One line of a table; its ratio is against `base`.
-pub fn line(label: &str, timing: Timing, base: Option<Timing>) {
+pub(super) fn line(label: &str, timing: Timing, base: Option<Timing>) {
     let ratio = base.map_or_else(String::new, |base| format!("{:.2}", timing.ratio(base)));
     let shown = |duration: Duration| format!("{:.1} µs", duration.as_secs_f64() * 1e6);
     let (p50, p99) = (shown(timing.p50), shown(timing.p99));
@@ -69,6 +69,6 @@ pub fn line(label: &str, timing: Timing, base: Option<Timing>) {
 }
 
 /// A sentence about what the project wants to reach.
-pub fn wanted(text: &str) {
+pub(super) fn wanted(text: &str) {
     println!("  wanted: {text}");
 }
