@@ -1,8 +1,9 @@
 //! Builds the guests and the samples for wasm, once per change of their sources.
 //!
 //! They are workspaces of their own with one target folder of their own, so that the lock of the
-//! outer build is not taken and their dependencies are built once. The paths of what was built are
-//! handed to the harness as constants.
+//! outer build is not taken and their dependencies are built once. It is the folder that
+//! `openprogram build` uses for the samples, so what is tested there is not built again either. The
+//! paths of what was built are handed to the harness as constants.
 
 use std::env;
 use std::fmt::Write as _;
@@ -91,7 +92,7 @@ fn build(folder: &Path, root: &Path) -> Result<(), Error> {
 }
 
 fn target_folder(root: &Path) -> PathBuf {
-    root.join("target/guests")
+    root.join("sample-functions/target/openprogram")
 }
 
 /// The components of one workspace: a folder with a manifest is a component of its name.

@@ -99,11 +99,22 @@ fn known_components(known: &[String]) -> String {
     format!("; the project has {}", known.join(", "))
 }
 
+/// The components that functions come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Components {
+    /// Those of the project.
+    Project,
+    /// This file or source folder alone.
+    File(PathBuf),
+    /// None.
+    None,
+}
+
 /// What a run is made with beside the settings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunChoice {
-    /// A file or source folder to run from, in place of the components of the project.
-    pub component: Option<PathBuf>,
+    /// The components that functions come from.
+    pub components: Components,
     /// The model, in place of the one of the project.
     pub model: Option<String>,
 }
@@ -195,10 +206,11 @@ impl App {
     ) -> anyhow::Result<Prepared> {
         let state = StateFolder::create(&self.settings.state_folder)?;
         let engine = engine(&state);
-        let components = match &choice.component {
+        let components = match &choice.components {
+            Components::Project => self.settings.components.clone(),
             // A file that is not installed has no grants, so nothing else could be called.
-            Some(path) => vec![unnamed(self.settings.current_folder.join(path))],
-            None => self.settings.components.clone(),
+            Components::File(path) => vec![unnamed(self.settings.current_folder.join(path))],
+            Components::None => Vec::new(),
         };
         let mut loaded = Vec::new();
         for component in &components {
@@ -252,7 +264,7 @@ impl App {
         // A component of the project is a model even when functions come from elsewhere.
         if let Some((COMPONENT_KIND, component)) = name.split_once(':')
             && let Some(component) = self.settings.component(component)
-            && (choice.component.is_some() || !deciders.contains_key(&component.name))
+            && choice.components != Components::Project
         {
             let decider = load(engine, state, component, MetadataMode::Run, words).await?;
             deciders.insert(component.name.clone(), decider);
@@ -309,7 +321,7 @@ async fn load(
 ) -> anyhow::Result<LoadedComponent> {
     let name = &component.name;
     let file = component_file(&component.source, &state.cache(), words)
-        .with_context(|| format!("the component `{name}` cannot be built"))?;
+        .with_context(|| format!("the component `{name}` cannot be loaded"))?;
     let loaded = LoadedComponent::load_file(engine, name, &file, mode).await;
     Ok(loaded.map_err(|source| AppError::Load {
         name: name.clone(),

@@ -102,9 +102,9 @@ async fn chooser_that_is_answered_wrongly_twice_fails_with_kind_message_and_repl
     let outcome = host
         .run("choose", json!({"prompt": "Pick one.", "max_retries": 1}))
         .await;
-    insta::assert_json_snapshot!(
+    insta::assert_snapshot!(
         "failed_decision",
-        outcome.result.clone().unwrap_err().to_json()
+        format!("{:#}", outcome.result.clone().unwrap_err().to_json())
     );
     insta::assert_snapshot!("graph_of_a_failed_decision", host.graph(&outcome).await);
 }

@@ -21,6 +21,7 @@ const TOOLCHAIN: [&str; 4] = ["PATH", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLC
 pub struct Project {
     binary: PathBuf,
     base: TempDir,
+    folder: Option<PathBuf>,
     builds: bool,
 }
 
@@ -49,6 +50,7 @@ impl Project {
         Self {
             binary: PathBuf::from(binary),
             base,
+            folder: None,
             builds: false,
         }
     }
@@ -77,6 +79,13 @@ impl Project {
     #[must_use]
     pub fn with_toolchain(mut self) -> Self {
         self.builds = true;
+        self
+    }
+
+    /// Runs commands in this folder, whose project they find, and keeps their state elsewhere.
+    #[must_use]
+    pub fn at(mut self, folder: PathBuf) -> Self {
+        self.folder = Some(folder);
         self
     }
 
@@ -120,11 +129,18 @@ impl Project {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
-        command.args(arguments).current_dir(self.folder());
+        command.args(arguments);
         command
             .env_clear()
             .env("HOME", self.base.path().join("home"));
         command.stdin(Stdio::null());
+        match &self.folder {
+            None => command.current_dir(self.folder()),
+            Some(folder) => {
+                command.current_dir(folder);
+                command.env("OPENPROGRAM_HOME", self.base.path().join("state"))
+            }
+        };
         if self.builds {
             for name in TOOLCHAIN {
                 command.envs(std::env::var_os(name).map(|value| (name, value)));

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use openprogram_component::{
-    ComponentHost, Engine, EngineOptions, GuestDecider, Limits, LoadError, LoadedComponent,
-    MetadataMode,
+    ComponentHost, Engine, EngineOptions, Limits, LoadError, LoadedComponent, MetadataMode,
+    guest_provider,
 };
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::Failure;
@@ -179,7 +179,7 @@ impl TestHost {
         let providers = match self.model {
             Model::None => Providers::default(),
             Model::Provider(provider) => Providers::all(provider),
-            Model::Component(name) => Providers::all(decider(&name, &self.limits).await),
+            Model::Component(name) => Providers::all(provider(&name, &self.limits).await),
         };
         let parts = RuntimeParts::new(
             Arc::clone(&self.store),
@@ -202,12 +202,12 @@ impl TestHost {
 }
 
 /// The provider that a guest makes.
-async fn decider(name: &str, limits: &Limits) -> Arc<dyn Provider> {
+async fn provider(name: &str, limits: &Limits) -> Arc<dyn Provider> {
     let component = load(name, guests::bytes(name)).await;
     let component = component.unwrap_or_else(|error| panic!("guest `{name}`: {error}"));
     let full = format!("component:{name}");
-    let decider = GuestDecider::new(full, engine().clone(), component, limits.clone());
-    Arc::new(decider.expect("the guest is a decider"))
+    let provider = guest_provider(full, engine().clone(), component, limits.clone());
+    provider.expect("the guest is a provider")
 }
 
 impl RunningHost {

@@ -7,3 +7,4 @@ pub mod guests;
 pub mod host;
 pub mod metadata;
 pub mod snapshot;
+pub mod soak;

@@ -18,7 +18,7 @@ use super::console::Console;
 use super::exit::{RunFailed, Usage};
 use super::progress;
 use super::stop;
-use crate::app::{App, Prepared, RunChoice};
+use crate::app::{App, Components, Prepared, RunChoice};
 use crate::input::read_text;
 
 /// Largest option file. A menu of 512 options with long descriptions fits many times.
@@ -45,14 +45,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     reply: Option<PathBuf>,
     /// What the model is asked
-    #[arg(long, value_name = "TEXT", conflicts_with = "reply")]
+    #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
     /// Give one value for hidden parameters of that name; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
     context: Vec<Pair>,
     /// The model: `script:FILE` answers from prepared replies, `component:NAME` lets a component of
     /// the project decide
-    #[arg(long, value_name = "PROVIDER:MODEL", conflicts_with = "reply")]
+    #[arg(long, value_name = "PROVIDER:MODEL")]
     model: Option<String>,
     /// Print {"pick", "arguments", "value", "method", "coerced"}, {"error": {"kind", "message"}}, or
     /// {"menu"}
@@ -75,9 +75,14 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
     let has_model = args.model.is_some() || app.settings().model.is_some();
     let asks = args.reply.is_none() && is_asked && has_model;
     // Nothing is loaded for a file that stands alone.
-    let prepared = if asks || options.iter().any(names_function) {
+    let components = if options.iter().any(names_function) {
+        Components::Project
+    } else {
+        Components::None
+    };
+    let prepared = if asks || components == Components::Project {
         let choice = RunChoice {
-            component: None,
+            components,
             model: args.model.clone(),
         };
         Some(app.prepare(&choice, console.words()).await?)

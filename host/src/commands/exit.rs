@@ -193,10 +193,11 @@ impl Report {
 
     /// Says it to a person.
     pub fn say_to(&self, console: &mut Console) {
-        let mut path = self.path.iter().map(|message| cut(message));
+        let mut path = self.path.iter().map(|message| cut(message.trim_end()));
         console.say(&format!("error: {}", path.next().unwrap_or_default()));
         for cause in path {
-            console.say(&format!("  caused by: {cause}"));
+            // Further lines stand below the first.
+            console.say(&format!("  caused by: {}", cause.replace('\n', "\n    ")));
         }
         if let Some(hint) = &self.hint {
             console.say(&format!("hint: {hint}"));
@@ -207,7 +208,7 @@ impl Report {
     #[must_use]
     pub fn to_json(&self, form: ErrorForm) -> Json {
         let mut error = JsonObject::new();
-        let message = self.path.join(": ");
+        let message = self.path.join(": ").trim_end().to_owned();
         if form == ErrorForm::Decide {
             let kind = self.details.get("kind").cloned();
             error.insert("kind".to_owned(), kind.unwrap_or_else(|| self.code.into()));
@@ -256,6 +257,8 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
         FailureCode::Denied => {
             detail("how_to_allow").map(|how| format!("to allow it, {}", cut(how)))
         }
+        // Most sentences of this kind name the ways already.
+        FailureCode::NoProvider if failure.message.contains("--model") => None,
         FailureCode::NoProvider => Some(
             "choose a model with `--model provider:model`, or with `model = \"provider:model\"` \
              in openprogram.toml"

@@ -13,7 +13,7 @@ use super::console::Console;
 use super::exit::RunFailed;
 use super::progress;
 use super::stop;
-use crate::app::{App, RunChoice};
+use crate::app::{App, Components, RunChoice};
 
 /// Runs a function and prints its result
 ///
@@ -61,7 +61,7 @@ pub struct Args {
 pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
     let session = args.session.as_deref().map(SessionId::parse).transpose()?;
     let choice = RunChoice {
-        component: args.component,
+        components: args.component.map_or(Components::Project, Components::File),
         model: args.model,
     };
     let prepared = app.prepare(&choice, console.words()).await?;

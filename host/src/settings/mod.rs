@@ -165,7 +165,8 @@ impl Settings {
                 return Err(invalid(format!("{key}.calls"), message.to_owned()));
             }
             self.components.push(ComponentSettings {
-                source: project_folder.join(entry.source),
+                // Collected by parts, so that `.` and doubled slashes are not shown.
+                source: project_folder.join(entry.source).components().collect(),
                 name,
                 calls: entry.calls,
             });

@@ -1,5 +1,6 @@
 //! A sandboxed provider that answers wrongly: the decision fails with the reason, the host goes on.
 
+use expect_test::expect;
 use openprogram_tests::host::{TestHost, named};
 use serde_json::json;
 
@@ -52,7 +53,19 @@ async fn bad_decider_is_told_apart_by_its_messages() {
         let failure = host.failure("pick", json!({ "prompt": way })).await;
         messages.push_str(&format!("{way}: {failure}\n"));
     }
-    insta::assert_snapshot!(messages, @"");
+    expect![[r#"
+        nan: `component:bad-decider` gave no distribution: the weight of "greet" is NaN, not a finite number
+        infinite: `component:bad-decider` gave no distribution: the weight of "greet" is inf, not a finite number
+        negative: `component:bad-decider` gave no distribution: the weight of "greet" is -1, not from 0 to 1
+        unknown: `component:bad-decider` gave no distribution: "not-on-the-menu" is not one of the options
+        half: `component:bad-decider` gave no distribution: the weights sum to 0.5, not to 1
+        double: `component:bad-decider` gave no distribution: "greet" is weighed twice
+        twice: `component:bad-decider` gave no distribution: "greet" is weighed twice
+        empty: `component:bad-decider` gave no distribution: the answer weighs no option
+        failure: the decider gave up
+        trap: `bad-decider` trapped: unreachable
+        loop: the function computed longer than 50 ms
+    "#]].assert_eq(&messages.to_string());
 }
 
 #[tokio::test]
@@ -65,5 +78,19 @@ async fn bad_decider_that_answers_well_picks() {
     let outcome = host
         .run("choose-other", json!({"function": "chooser.stamp"}))
         .await;
-    insta::assert_snapshot!(host.graph(&outcome).await, @"");
+    expect![[r#"
+        1 code test:chooser/guest.choose-other
+          in   {"function":"chooser.stamp"}
+          decision: no valid pick after 1 attempt: `secret`: hidden parameter, and the context has no value for it
+        2 llm component:bad-decider caller=1
+          in   "good: pick one."
+          fact runtime="runtime"
+          fact method="decider"
+          fact pick="other"
+          fact arguments={}
+          fact confidence=1.0
+          fact confidence_source="decider"
+          fact weights=[["other",1.0]]
+          out  "{\"call\":\"other\"}"
+    "#]].assert_eq(&host.graph(&outcome).await.to_string());
 }

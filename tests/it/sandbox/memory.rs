@@ -1,5 +1,6 @@
 //! Guests that take what they can get, and guests that break.
 
+use expect_test::expect;
 use openprogram_core::failure::FailureCode;
 use openprogram_tests::host::TestHost;
 use serde_json::json;
@@ -54,5 +55,10 @@ async fn traps_have_names() {
 async fn traps_are_recorded_with_the_call() {
     let host = TestHost::new().guest("traps").start().await;
     let outcome = host.run("unreachable", json!({})).await;
-    insta::assert_snapshot!(host.graph(&outcome).await, @"");
+    expect![[r#"
+        1 code hostile:traps/guest.unreachable
+          in   {}
+          trapped: `hostile:traps/guest.unreachable` trapped: unreachable
+    "#]]
+    .assert_eq(&host.graph(&outcome).await.to_string());
 }

@@ -7,7 +7,9 @@ mod decider;
 mod memory;
 mod metadata;
 mod output;
+mod thousand;
 
+use expect_test::expect;
 use openprogram_component::Limits;
 use openprogram_core::Json;
 use openprogram_tests::host::{RunningHost, TestHost, named};
@@ -52,5 +54,10 @@ async fn healthy_guests_are_called() {
     let host = TestHost::new().guest("healthy").start().await;
     let outcome = host.run("double", json!({"number": 4})).await;
     assert_eq!(outcome.result, Ok(json!(8)));
-    insta::assert_snapshot!(host.graph(&outcome).await, @"");
+    expect![[r#"
+        1 code hostile:healthy/guest.double
+          in   {"number":4}
+          out  8
+    "#]]
+    .assert_eq(&host.graph(&outcome).await.to_string());
 }

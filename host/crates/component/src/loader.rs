@@ -59,15 +59,11 @@ impl LoadedComponent {
         bytes: impl Into<Arc<[u8]>>,
         mode: MetadataMode,
     ) -> Result<Self, LoadError> {
-        let bytes = bytes.into();
-        check_form(&bytes, engine.options().component_bytes_max)?;
-        let digest = digest_of(&bytes);
-        let source = ComponentSource::Bytes(Arc::clone(&bytes));
-        if let Some(known) = Self::from_cache(engine, name, &digest, source.clone())? {
-            return Ok(known);
-        }
-        let signature = blocking(move || read_signature(&bytes)).await?;
-        let code = Code::new(digest, source, signature);
+        let (bytes, owned, installed) = (bytes.into(), engine.clone(), name.to_owned());
+        let code = match blocking(move || learn(&owned, &installed, bytes)).await? {
+            Learned::Before(known) => return Ok(*known),
+            Learned::Now(code) => *code,
+        };
         let metadata = match mode {
             MetadataMode::Run => sandbox::metadata(engine, &code).await?,
             MetadataMode::Skip => None,
@@ -187,6 +183,26 @@ impl LoadedComponent {
     pub(crate) fn code(&self) -> &Arc<Code> {
         &self.code
     }
+}
+
+/// What is known of a component before anything of it is compiled.
+enum Learned {
+    /// It was seen before.
+    Before(Box<LoadedComponent>),
+    /// Its signature was read now.
+    Now(Box<Code>),
+}
+
+fn learn(engine: &Engine, name: &str, bytes: Arc<[u8]>) -> Result<Learned, LoadError> {
+    check_form(&bytes, engine.options().component_bytes_max)?;
+    let digest = digest_of(&bytes);
+    let source = ComponentSource::Bytes(Arc::clone(&bytes));
+    let known = LoadedComponent::from_cache(engine, name, &digest, source.clone())?;
+    if let Some(known) = known {
+        return Ok(Learned::Before(Box::new(known)));
+    }
+    let signature = read_signature(&bytes)?;
+    Ok(Learned::Now(Box::new(Code::new(digest, source, signature))))
 }
 
 /// Everything that can be known and refused without compiling.

@@ -14,13 +14,15 @@ use openprogram_core::function::{RuntimeRole, parameters_to_json_schema};
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::{Choice, DecisionState, LlmError, LlmFailure, LlmReason, Weight};
 use openprogram_core::schema::{CheckMode, Type, type_to_json_schema};
+use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
-use crate::complete::{Asker, OpenTurn, Said, check_writes, provider_of};
+use crate::complete::{Asker, Said, check_writes, provider_of, summed};
 use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Frame;
+use crate::open_turn::OpenTurn;
 use crate::ports::Ports;
 
 /// The method of a pick that was read from a reply.
@@ -48,6 +50,8 @@ pub(crate) struct Picked {
     pub(crate) n_asked: u32,
     /// The reply that held the pick; empty for a decider.
     pub(crate) reply: String,
+    /// Tokens used by asking again.
+    pub(crate) usage_again: Usage,
 }
 
 /// Lets a model pick, by the best way its provider has.
@@ -110,6 +114,7 @@ pub(crate) async fn pick_from_reply<'a>(
 ) -> Result<Picked, Failure> {
     let (mut open, mut reply) = first;
     let mut n_asked = 1;
+    let mut usage_again = Usage::default();
     loop {
         let node = open.id().clone();
         let error = match parse_reply(&planned.menu, &reply, CheckMode::Strict) {
@@ -122,6 +127,7 @@ pub(crate) async fn pick_from_reply<'a>(
                     method: TEXT,
                     n_asked,
                     reply,
+                    usage_again,
                 };
                 tell_picked(asker.frame, &picked);
                 return Ok(picked);
@@ -144,6 +150,7 @@ pub(crate) async fn pick_from_reply<'a>(
         facts.insert("retry_of".to_owned(), node.as_str().into());
         let again = asker.ask_for_text(said.system.clone(), content, facts);
         (open, reply) = again.await?;
+        usage_again = summed(usage_again, open.usage);
         n_asked += 1;
     }
 }
@@ -188,6 +195,7 @@ async fn ask_decider(asker: Asker<'_>, planned: &PlannedDecision) -> Result<Pick
         method: DECIDER,
         n_asked: 1,
         reply,
+        usage_again: Usage::default(),
     };
     tell_picked(asker.frame, &picked);
     Ok(picked)

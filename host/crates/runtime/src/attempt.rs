@@ -15,25 +15,19 @@ use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Run;
 use crate::ports::Ports;
-
-/// What became of a request.
-pub(crate) struct Tried<T> {
-    /// Every try that failed.
-    pub(crate) attempts: Vec<Attempt>,
-    /// The reply, or why there is none.
-    pub(crate) result: Result<T, Failure>,
-}
+use crate::recorder::OpenNode;
 
 /// Where a request stands: its node, its run, its deadline.
 #[derive(Clone, Copy)]
 pub(crate) struct Asking<'a> {
     pub(crate) ports: &'a Ports,
     pub(crate) run: &'a Run,
-    pub(crate) node: &'a NodeId,
+    pub(crate) node: &'a OpenNode,
     pub(crate) deadline: &'a Deadline,
 }
 
-/// Asks until there is a reply, an error that no further try mends, or no time left.
+/// Asks until there is a reply, an error that no further try mends, or no time left. Every failed
+/// try is noted with the node.
 ///
 /// `shown` says whether any piece of a reply has reached a watcher.
 pub(crate) async fn ask_with_retries<T, F>(
@@ -41,7 +35,7 @@ pub(crate) async fn ask_with_retries<T, F>(
     asked: Asked,
     ask: impl Fn() -> F,
     shown: impl Fn() -> bool,
-) -> Tried<T>
+) -> Result<T, Failure>
 where
     F: Future<Output = Result<T, LlmError>>,
 {
@@ -50,18 +44,12 @@ where
     } = asking;
     let model = asked.model.clone();
     let mut tries = Tries::new(ports.parts.retry, deadline.timeout(), asked);
-    let mut attempts = Vec::new();
     loop {
         let started_at = ports.recorder.now();
         let stop = match deadline.cut(ask()).await {
-            Some(Ok(reply)) => {
-                return Tried {
-                    attempts,
-                    result: Ok(reply),
-                };
-            }
+            Some(Ok(reply)) => return Ok(reply),
             Some(Err(error)) => {
-                attempts.push(Attempt {
+                asking.node.note_failed_try(Attempt {
                     started_at,
                     failure: error.to_failure(&model),
                 });
@@ -70,7 +58,7 @@ where
                     RetryStep::Sleep(retry) => {
                         let sleep = retry.sleep;
                         asking.run.emit(|| Event::ModelRetried {
-                            node: asking.node.clone(),
+                            node: asking.node.id().clone(),
                             retry: Box::new(retry),
                         });
                         deadline.sleep(sleep).await;
@@ -81,17 +69,14 @@ where
             }
             None => {
                 let stop = tries.timed_out(deadline.elapsed());
-                attempts.push(Attempt {
+                asking.node.note_failed_try(Attempt {
                     started_at,
                     failure: stop.to_failure(&model),
                 });
                 stop
             }
         };
-        return Tried {
-            attempts,
-            result: Err(stop.to_failure(&model)),
-        };
+        return Err(stop.to_failure(&model));
     }
 }
 

@@ -11,9 +11,10 @@ use openprogram_core::failure::Failure;
 use openprogram_core::guest::{Closing, DecisionRequest, ExecRequest};
 
 use crate::ask::{PlannedDecision, pick_from_reply, tell_asked};
-use crate::complete::{Asker, provider_of};
+use crate::complete::{Asker, provider_of, summed};
 use crate::deadline::Deadline;
 use crate::decide::{plan_decision, resolve};
+use crate::events::Event;
 use crate::exec::work;
 use crate::frame::Frame;
 use crate::ports::Ports;
@@ -89,7 +90,13 @@ pub(crate) async fn close_planned(
         role: turn.role,
         deadline,
     };
+    let (usage, n_requests) = (worked.usage, worked.n_requests);
     let picked = pick_from_reply(asker, &decision, &again, (worked.open, worked.text)).await?;
+    frame.run.emit(|| Event::TurnEnded {
+        node: picked.turn.clone(),
+        usage: summed(usage, Some(picked.usage_again)),
+        n_requests: n_requests + picked.n_asked - 1,
+    });
     // The work is over; what the pick runs has the limits of a call and not the time of the turn.
     resolve(ports, frame, decision, picked).await
 }

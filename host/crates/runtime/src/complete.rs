@@ -1,23 +1,22 @@
 //! One model request: select, render, ask, record.
 //!
-//! The node is opened before the request and handed back open with the reply, so that what the
-//! caller makes of the reply is recorded with it. A failed request is closed here.
+//! The node of the request is handed back open with the reply, so that what the caller makes of
+//! the reply is recorded with it. A failed request is closed here.
 
 use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::context::{ContextRead, FrameView, read_context};
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::{Expose, RenderRange, RuntimeRole};
-use openprogram_core::id::NodeId;
+use openprogram_core::function::RuntimeRole;
 use openprogram_core::llm::{
     Asked, DecisionState, EventSink, ModelReply, ModelRequest, NoEvents, Provider, Weight,
 };
-use openprogram_core::session::{Attempt, NewNode, NodeEnd, NodeKind, NodeStatus, Usage};
+use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
 
 use crate::attempt::{Asking, Watched, ask_with_retries};
 use crate::deadline::Deadline;
-use crate::events::Event;
 use crate::frame::Frame;
+use crate::open_turn::{OpenTurn, Turn};
 use crate::ports::Ports;
 use crate::recorder::{OpenNode, store_failure};
 
@@ -37,27 +36,6 @@ pub(crate) struct Asker<'a> {
 pub(crate) struct Said {
     pub(crate) system: Option<String>,
     pub(crate) content: Vec<ContentBlock>,
-}
-
-/// How one request is recorded.
-#[derive(Debug, Default)]
-pub(crate) struct Turn {
-    /// What is said; null for a request that only goes on with the results of calls.
-    pub(crate) input: Json,
-    /// The nodes whose content it is given.
-    pub(crate) reads: Vec<NodeId>,
-    /// What is known before the request.
-    pub(crate) facts: JsonObject,
-}
-
-/// A turn whose reply has come and whose node is still open.
-pub(crate) struct OpenTurn<'a> {
-    ports: &'a Ports,
-    frame: &'a Frame,
-    model: String,
-    node: OpenNode,
-    usage: Option<Usage>,
-    attempts: Vec<Attempt>,
 }
 
 /// The provider behind a role, if there is one.
@@ -130,39 +108,6 @@ impl<'a> Asker<'a> {
         read.map_err(|error| store_failure(&error))
     }
 
-    /// Records what a person says at the top, after the context of the turn was read.
-    pub(crate) async fn say_at_top(&self, content: &[ContentBlock]) -> Result<NodeId, Failure> {
-        let Self { ports, frame, .. } = *self;
-        let now = ports.recorder.now();
-        let new = NewNode {
-            id: ports.recorder.new_node_id(),
-            session: frame.run.session.clone(),
-            kind: NodeKind::User,
-            name: "user".to_owned(),
-            caller: None,
-            predecessor: ports.recorder.newest_at_top(&frame.run.session).await?,
-            reads: Vec::new(),
-            input: recorded(content),
-            expose: Expose::default(),
-            render_range: RenderRange::default(),
-            doc: None,
-            facts: JsonObject::new(),
-            started_at: now,
-        };
-        let id = new.id.clone();
-        let end = NodeEnd {
-            status: NodeStatus::Completed,
-            output: None,
-            failure: None,
-            usage: None,
-            attempts: Vec::new(),
-            facts: JsonObject::new(),
-            finished_at: now,
-        };
-        ports.recorder.append(new, end).await?;
-        Ok(id)
-    }
-
     /// Asks for text and no calls, with the context that the frame reads.
     ///
     /// # Errors
@@ -177,6 +122,7 @@ impl<'a> Asker<'a> {
         let turn = Turn {
             input: recorded(&content),
             reads: context.reads.clone(),
+            system: None,
             facts,
         };
         let session = self.frame.run.session.clone();
@@ -196,17 +142,16 @@ impl<'a> Asker<'a> {
         request: &ModelRequest,
         told: bool,
     ) -> Result<(OpenTurn<'a>, ModelReply), Failure> {
-        let mut open = self.begin(turn, request.system.as_deref()).await?;
+        let mut open = self.begin(turn, &request.system).await?;
         let watched = Watched::new(self.ports, &self.frame.run, open.id().clone());
         let sink: &dyn EventSink = if told { &watched } else { &NoEvents };
-        let asked = Asked::of(&open.model, request);
+        let asked = Asked::of(self.provider.name(), request);
         let ask = || self.provider.complete(request, sink);
         let shown = || watched.has_shown();
-        let tried = ask_with_retries(self.asking(open.id()), asked, ask, shown).await;
-        open.attempts = tried.attempts;
-        let checked = tried.result.and_then(|reply| {
+        let tried = ask_with_retries(self.asking(open.node()), asked, ask, shown).await;
+        let checked = tried.and_then(|reply| {
             open.usage = reply.usage;
-            check_reply(self.ports, &open.model, &reply)?;
+            check_reply(self.ports, self.provider.name(), &reply)?;
             Ok(reply)
         });
         match checked {
@@ -227,21 +172,32 @@ impl<'a> Asker<'a> {
             input: state.prompt.clone().into(),
             ..Turn::default()
         };
-        let mut open = self.begin(turn, state.system.as_deref()).await?;
+        let open = self.begin(turn, &state.system).await?;
         let asked = Asked {
-            model: open.model.clone(),
+            model: self.provider.name().to_owned(),
             had_image: false,
         };
         let ask = || self.provider.decide(state);
-        let tried = ask_with_retries(self.asking(open.id()), asked, ask, || false).await;
-        open.attempts = tried.attempts;
-        match tried.result {
+        match ask_with_retries(self.asking(open.node()), asked, ask, || false).await {
             Ok(weights) => Ok((open, weights)),
             Err(failure) => Err(open.fail(failure).await),
         }
     }
 
-    fn asking<'b>(&'b self, node: &'b NodeId) -> Asking<'b> {
+    async fn begin(&self, turn: Turn, system: &Option<String>) -> Result<OpenTurn<'a>, Failure> {
+        let system = system.clone();
+        let turn = Turn { system, ..turn };
+        OpenTurn::begin(
+            self.ports,
+            self.frame,
+            self.provider.name(),
+            self.role,
+            turn,
+        )
+        .await
+    }
+
+    fn asking<'b>(&'b self, node: &'b OpenNode) -> Asking<'b> {
         Asking {
             ports: self.ports,
             run: &self.frame.run,
@@ -249,54 +205,21 @@ impl<'a> Asker<'a> {
             deadline: self.deadline,
         }
     }
+}
 
-    async fn begin(&self, turn: Turn, system: Option<&str>) -> Result<OpenTurn<'a>, Failure> {
-        let Self { ports, frame, .. } = *self;
-        frame.run.count_model_turn(&ports.parts.limits)?;
-        let predecessor = match frame.node {
-            Some(_) => None,
-            None => ports.recorder.newest_at_top(&frame.run.session).await?,
-        };
-        let model = self.provider.name().to_owned();
-        let mut facts = turn.facts;
-        facts.insert("runtime".to_owned(), self.role.parameter().into());
-        if let Some(system) = system {
-            facts.insert("system".to_owned(), system.into());
-        }
-        let new = NewNode {
-            id: ports.recorder.new_node_id(),
-            session: frame.run.session.clone(),
-            kind: NodeKind::Llm,
-            name: model.clone(),
-            caller: frame.node.clone(),
-            predecessor,
-            reads: turn.reads,
-            input: turn.input,
-            expose: Expose::default(),
-            render_range: RenderRange::default(),
-            doc: None,
-            facts,
-            started_at: ports.recorder.now(),
-        };
-        let node = ports.recorder.open(new).await?;
-        frame.run.emit(|| Event::ModelRequestStarted {
-            node: node.id().clone(),
-            model: model.clone(),
-        });
-        Ok(OpenTurn {
-            ports,
-            frame,
-            model,
-            node,
-            usage: None,
-            attempts: Vec::new(),
-        })
+/// The tokens of several requests, as far as providers tell.
+pub(crate) fn summed(sum: Usage, more: Option<Usage>) -> Usage {
+    let Some(more) = more else { return sum };
+    Usage {
+        input_tokens: sum.input_tokens.saturating_add(more.input_tokens),
+        output_tokens: sum.output_tokens.saturating_add(more.output_tokens),
+        cache_read: sum.cache_read.saturating_add(more.cache_read),
+        cache_create: sum.cache_create.saturating_add(more.cache_create),
     }
 }
 
-/// Nothing of a reply that is too large is read.
-fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Failure> {
-    let limits = &ports.parts.limits;
+/// How much a model has written.
+pub(crate) fn reply_bytes(reply: &ModelReply) -> usize {
     let texts = reply.content.iter().filter_map(ContentBlock::as_text);
     let written = |call: &ToolCall| {
         let ToolCall {
@@ -306,8 +229,13 @@ fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Fai
         } = call;
         id.len() + name.len() + arguments.len()
     };
-    let length =
-        texts.map(str::len).sum::<usize>() + reply.tool_calls().map(written).sum::<usize>();
+    texts.map(str::len).sum::<usize>() + reply.tool_calls().map(written).sum::<usize>()
+}
+
+/// Nothing of a reply that is too large is read.
+fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Failure> {
+    let limits = &ports.parts.limits;
+    let length = reply_bytes(reply);
     let longest = limits.reply_bytes;
     if length as u64 > longest {
         let message = format!("the reply of `{model}` is longer than {longest} bytes");
@@ -319,61 +247,4 @@ fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Fai
         return Err(Failure::limit("reply_calls", most, message));
     }
     Ok(())
-}
-
-impl OpenTurn<'_> {
-    pub(crate) fn id(&self) -> &NodeId {
-        self.node.id()
-    }
-
-    /// Records the reply, null for none, and what was made of it.
-    pub(crate) async fn close(
-        self,
-        output: impl Into<Json>,
-        facts: JsonObject,
-    ) -> Result<(), Failure> {
-        let output = Some(output.into()).filter(|output| !output.is_null());
-        self.end(output, None, facts).await
-    }
-
-    /// Records that the request failed, and gives the failure back.
-    pub(crate) async fn fail(self, failure: Failure) -> Failure {
-        match self
-            .end(None, Some(failure.clone()), JsonObject::new())
-            .await
-        {
-            Ok(()) => failure,
-            Err(unrecorded) => unrecorded,
-        }
-    }
-
-    async fn end(
-        self,
-        output: Option<Json>,
-        failure: Option<Failure>,
-        facts: JsonObject,
-    ) -> Result<(), Failure> {
-        let status = match failure {
-            None => NodeStatus::Completed,
-            Some(_) => NodeStatus::Failed,
-        };
-        let node = self.node.id().clone();
-        let end = NodeEnd {
-            status,
-            output,
-            failure,
-            usage: self.usage,
-            attempts: self.attempts,
-            facts,
-            finished_at: self.ports.recorder.now(),
-        };
-        let closed = self.node.close(end).await;
-        self.frame.run.emit(|| Event::ModelRequestEnded {
-            node,
-            model: self.model,
-            status,
-            usage: self.usage,
-        });
-        closed
-    }
 }

@@ -110,13 +110,13 @@ pub enum Event {
         /// The answer, cut at [`EVENT_RESULT_BYTES_MAX`].
         result: ToolResult,
     },
-    /// A turn has its last reply.
+    /// A turn has ended with a text or a pick, which has not run yet.
     TurnEnded {
         /// The node of the last request.
         node: NodeId,
         /// Tokens used by all its requests.
         usage: Usage,
-        /// How many requests it took, tries not counted.
+        /// How many requests it took, re-asks included and tries not.
         n_requests: u32,
     },
     /// A model request has ended.

@@ -15,26 +15,26 @@ use openprogram_core::session::Usage;
 use openprogram_core::tool::ToolChoice;
 use openprogram_core::{Json, JsonObject};
 
-use crate::complete::{Asker, OpenTurn, Turn, provider_of, recorded};
+use crate::complete::{Asker, provider_of, recorded, reply_bytes, summed};
 use crate::deadline::Deadline;
+use crate::ending::UsedUp;
 use crate::events::Event;
 use crate::frame::Frame;
+use crate::open_turn::{OpenTurn, Turn, say_at_top};
 use crate::ports::Ports;
-use crate::tool_call::{
-    Answered, Calling, FailedCalls, REPEATS_MAX, WantedCall, answers_fact, calls_fact,
-};
+use crate::tool_call::{Answered, Calling, WantedCall, answers_fact, calls_fact};
 use crate::tools::choice_fact;
 use crate::turn::{PlannedTurn, plan_turn};
 
-/// After so many replies cut inside a call the turn ends, as `cut_replies`.
-const CUT_REPLIES_MAX: u32 = 2;
-
+/// The longest id of a call that is kept; those of providers have 40 bytes or less.
+const ID_BYTES_MAX: usize = 128;
 /// The last reply of a turn, its node still open.
 pub(crate) struct Worked<'a> {
     pub(crate) open: OpenTurn<'a>,
     pub(crate) text: String,
     stop: StopReason,
-    usage: Usage,
+    pub(crate) usage: Usage,
+    pub(crate) n_requests: u32,
 }
 
 /// Makes one turn for the function of `frame`.
@@ -57,8 +57,14 @@ pub(crate) async fn exec_planned(
     turn: &PlannedTurn,
 ) -> Result<ExecReply, Failure> {
     let worked = work(ports, frame, deadline, turn, None).await?;
+    let node = worked.open.id().clone();
     let facts = facts_of(worked.stop);
     worked.open.close(worked.text.clone(), facts).await?;
+    frame.run.emit(|| Event::TurnEnded {
+        node,
+        usage: worked.usage,
+        n_requests: worked.n_requests,
+    });
     Ok(ExecReply {
         text: worked.text,
         usage: worked.usage,
@@ -92,16 +98,12 @@ pub(crate) async fn work<'a>(
         let calls = work.wanted(&reply);
         let text = reply.text();
         if calls.is_empty() {
-            frame.run.emit(|| Event::TurnEnded {
-                node: open.id().clone(),
-                usage: work.usage,
-                n_requests,
-            });
             return Ok(Worked {
                 open,
                 text,
                 stop: reply.stop,
                 usage: work.usage,
+                n_requests,
             });
         }
         let node = open.id().clone();
@@ -132,8 +134,7 @@ struct Work<'a> {
     /// Every node that the requests so far were given.
     reads: Vec<NodeId>,
     ids: Vec<String>,
-    failed: FailedCalls,
-    n_cut: u32,
+    used_up: UsedUp,
     usage: Usage,
 }
 
@@ -149,7 +150,7 @@ impl<'a> Work<'a> {
         let mut reads = context.reads.clone();
         // What a person says at the top is read by the turns after this one.
         if frame.node.is_none() {
-            reads.push(asker.say_at_top(&turn.said.content).await?);
+            reads.push(say_at_top(ports, frame, recorded(&turn.said.content)).await?);
         }
         let content = match closing {
             None => turn.said.content.clone(),
@@ -166,8 +167,8 @@ impl<'a> Work<'a> {
         }
         let next = Turn {
             input: recorded(&content),
-            reads: Vec::new(),
             facts,
+            ..Turn::default()
         };
         let session = frame.run.session.clone();
         let system = turn.said.system.clone();
@@ -184,8 +185,7 @@ impl<'a> Work<'a> {
             next,
             reads,
             ids: Vec::new(),
-            failed: FailedCalls::default(),
-            n_cut: 0,
+            used_up: UsedUp::default(),
             usage: Usage::default(),
         })
     }
@@ -194,13 +194,8 @@ impl<'a> Work<'a> {
         let mut turn = std::mem::take(&mut self.next);
         turn.reads.clone_from(&self.reads);
         let (open, reply) = self.asker.ask(turn, &self.request, true).await?;
-        if let Some(usage) = reply.usage {
-            let sum = &mut self.usage;
-            sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-            sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
-            sum.cache_read = sum.cache_read.saturating_add(usage.cache_read);
-            sum.cache_create = sum.cache_create.saturating_add(usage.cache_create);
-        }
+        self.usage = summed(self.usage, reply.usage);
+        self.used_up.count_reply(reply_bytes(&reply));
         Ok((open, reply))
     }
 
@@ -210,7 +205,7 @@ impl<'a> Work<'a> {
         for call in reply.tool_calls() {
             let mut call = call.clone();
             let mut number = self.ids.len();
-            while call.id.trim().is_empty() || self.ids.contains(&call.id) {
+            while !is_id(&call.id) || self.ids.contains(&call.id) {
                 call.id = format!("call_{number}");
                 number += 1;
             }
@@ -236,7 +231,7 @@ impl<'a> Work<'a> {
                 "Not run: the turn has used up its {most} model requests."
             ))
         } else if is_cut {
-            self.n_cut += 1;
+            self.used_up.count_cut();
             Some(CUT.to_owned())
         } else if self.turn.choice == ToolChoice::None {
             Some("Not run: this turn may not call tools. Answer in text.".to_owned())
@@ -244,7 +239,6 @@ impl<'a> Work<'a> {
             None
         };
         let mut answers = Vec::new();
-        let mut repeats = 0;
         for wanted in calls {
             let call = &wanted.call;
             self.frame.run.emit(|| Event::ToolUse {
@@ -255,7 +249,7 @@ impl<'a> Work<'a> {
                 Some(text) => Answered::refused(call, text.clone()),
                 None => {
                     let mut answered = self.call(node, wanted).await?;
-                    repeats = repeats.max(self.failed.count(wanted, &mut answered));
+                    self.used_up.count_answer(wanted, &mut answered);
                     answered
                 }
             };
@@ -268,16 +262,8 @@ impl<'a> Work<'a> {
             let most = u64::from(self.turn.iterations_max);
             let message = format!("the turn has not ended after {most} model requests");
             Some(Failure::limit("max_iterations", most, message))
-        } else if repeats >= REPEATS_MAX {
-            let message = format!("the model made the same failing call {REPEATS_MAX} times");
-            let most = u64::from(REPEATS_MAX);
-            Some(Failure::limit("repeated_calls", most, message))
-        } else if self.n_cut >= CUT_REPLIES_MAX {
-            let message = format!("{CUT_REPLIES_MAX} replies were cut off inside a call");
-            let most = u64::from(CUT_REPLIES_MAX);
-            Some(Failure::limit("cut_replies", most, message))
         } else {
-            None
+            self.used_up.limit_reached(&self.ports.parts.limits)
         };
         self.go_on(node, calls, reply, answers);
         Ok(stop)
@@ -377,6 +363,11 @@ fn facts_of(stop: StopReason) -> JsonObject {
     };
     facts.insert("stop".to_owned(), unusual.into());
     facts
+}
+
+/// Whether an id can be sent back: it says something and is no longer than ids are.
+fn is_id(id: &str) -> bool {
+    !id.trim().is_empty() && id.len() <= ID_BYTES_MAX
 }
 
 fn said_or_none(text: &str) -> Json {

@@ -3,6 +3,7 @@
 //! A frame is made when a call begins and is gone when it ends; what a guest changes on it (the
 //! system prompt) ends with it. Frames point upwards only.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -83,7 +84,7 @@ pub(crate) struct Frame {
 }
 
 /// The functions that the model of a turn may call, as turns below it inherit them.
-pub(crate) type TurnTools = Arc<[FunctionName]>;
+pub(crate) type TurnTools = Arc<BTreeSet<FunctionName>>;
 
 /// What changes while a function runs; held only for single assignments.
 #[derive(Debug, Default)]

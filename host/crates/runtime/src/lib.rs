@@ -4,7 +4,7 @@
 //! knows no adapter: where sessions are kept, what runs functions and which models there are is
 //! handed in as [`RuntimeParts`].
 //!
-//! A decision with a model of one's own:
+//! A decision and a turn with a model of one's own:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -15,7 +15,7 @@
 //!     Abilities, EventSink, LlmError, ModelReply, ModelRequest, Provider,
 //! };
 //! use openprogram_core::session::MemoryStore;
-//! use openprogram_runtime::{DecideRequest, Providers, Runtime, RuntimeParts};
+//! use openprogram_runtime::{DecideRequest, Providers, Runtime, RuntimeParts, TurnRequest};
 //! # use openprogram_core::guest::{CallError, CallOutcome, FunctionCall, FunctionHost};
 //! # struct NoFunctions;
 //! # #[async_trait::async_trait]
@@ -59,6 +59,9 @@
 //! let request = DecideRequest::new("What now?", vec![option("go"), option("wait")]);
 //! let outcome = pollster::block_on(runtime.decide(request));
 //! assert_eq!(outcome.result.unwrap().value, Some(4.into()));
+//!
+//! let outcome = runtime.exec_blocking(TurnRequest::text("What now?"));
+//! assert!(outcome.result.unwrap().text.starts_with("I think"));
 //! ```
 #![warn(missing_docs)]
 
@@ -70,10 +73,12 @@ mod closing;
 mod complete;
 mod deadline;
 mod decide;
+mod ending;
 mod events;
 mod exec;
 mod frame;
 mod limits;
+mod open_turn;
 mod policy;
 mod ports;
 mod recorder;
@@ -96,7 +101,7 @@ use std::sync::Arc;
 
 use openprogram_core::Json;
 use openprogram_core::catalog::Catalog;
-use openprogram_core::failure::Failure;
+use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::guest::{Closing, ExecReply};
 use openprogram_core::session::SessionStore;
 
@@ -198,6 +203,26 @@ impl Runtime {
         stop: impl Future<Output = ()>,
     ) -> TurnOutcome<ExecReply> {
         top::exec(&self.ports, request, stop).await
+    }
+
+    /// [`Runtime::exec`] for a program that is not async.
+    ///
+    /// # Panics
+    /// Inside an async runtime, whose thread it would block.
+    pub fn exec_blocking(&self, request: TurnRequest) -> TurnOutcome<ExecReply> {
+        let built = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        match built {
+            Ok(runtime) => runtime.block_on(self.exec(request)),
+            Err(error) => TurnOutcome {
+                session: request.session,
+                result: Err(Failure::new(
+                    FailureCode::Internal,
+                    format!("no async runtime could be built: {error}"),
+                )),
+            },
+        }
     }
 
     /// Makes one turn at the top whose last reply is a decision, and resolves the pick.

@@ -29,6 +29,10 @@ pub struct RunLimits {
     pub reply_bytes: u64,
     /// How many calls one reply may ask for, as `reply_calls`.
     pub reply_calls: u64,
+    /// How many bytes the replies and results of one turn may have in all, as `turn_bytes`.
+    ///
+    /// All of them are sent again with every request of the turn.
+    pub turn_bytes: u64,
 }
 
 /// How often a decision may ask again; the contract of `menu.set-max-retries`.
@@ -51,6 +55,7 @@ impl Default for RunLimits {
             turn_tools: 512,
             reply_bytes: 4 * 1024 * 1024,
             reply_calls: 128,
+            turn_bytes: 32 * 1024 * 1024,
         }
     }
 }

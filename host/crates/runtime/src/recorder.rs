@@ -10,7 +10,7 @@ use openprogram_core::JsonObject;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::id::{NodeId, SessionId, Timestamp};
 use openprogram_core::session::{
-    NewNode, NodeEnd, NodeQuery, NodeStatus, Session, SessionStore, StoreError,
+    Attempt, NewNode, NodeEnd, NodeQuery, NodeStatus, Session, SessionStore, StoreError,
 };
 use tokio::runtime::Handle;
 
@@ -41,6 +41,8 @@ pub(crate) struct OpenNode {
     recorder: Recorder,
     id: NodeId,
     is_open: bool,
+    /// The tries of a model request that have failed, whatever ends it.
+    failed_tries: Mutex<Vec<Attempt>>,
 }
 
 impl Recorder {
@@ -143,6 +145,7 @@ impl Recorder {
             recorder: self.clone(),
             id: node.id.clone(),
             is_open: true,
+            failed_tries: Mutex::default(),
         };
         match self.store().open_node(node).await {
             Ok(_) => Ok(open),
@@ -177,7 +180,7 @@ impl Recorder {
         }
     }
 
-    fn abandon(&self, id: NodeId) {
+    fn abandon(&self, id: NodeId, attempts: Vec<Attempt>) {
         let end = NodeEnd {
             status: NodeStatus::Cancelled,
             output: None,
@@ -186,7 +189,7 @@ impl Recorder {
                 "the run was cancelled",
             )),
             usage: None,
-            attempts: Vec::new(),
+            attempts,
             facts: JsonObject::new(),
             finished_at: self.now(),
         };
@@ -211,8 +214,20 @@ impl OpenNode {
         &self.id
     }
 
-    /// Closes the node.
-    pub(crate) async fn close(mut self, end: NodeEnd) -> Result<(), Failure> {
+    /// Keeps a failed try of a model request for the record.
+    pub(crate) fn note_failed_try(&self, attempt: Attempt) {
+        self.failed_tries().push(attempt);
+    }
+
+    fn failed_tries(&self) -> MutexGuard<'_, Vec<Attempt>> {
+        // A push leaves the list whole.
+        let tries = self.failed_tries.lock();
+        tries.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the node; its failed tries are added to the end.
+    pub(crate) async fn close(mut self, mut end: NodeEnd) -> Result<(), Failure> {
+        end.attempts.append(&mut self.failed_tries());
         let recorder = self.recorder.clone();
         let closed = recorder.store().close_node(&self.id, end).await;
         self.is_open = false;
@@ -223,7 +238,8 @@ impl OpenNode {
 impl Drop for OpenNode {
     fn drop(&mut self) {
         if self.is_open {
-            self.recorder.abandon(self.id.clone());
+            let tries = std::mem::take(&mut *self.failed_tries());
+            self.recorder.abandon(self.id.clone(), tries);
         }
     }
 }

@@ -27,11 +27,6 @@ pub(crate) const ANSWER_BYTES_MAX: usize = OUTPUT_BYTES_MAX;
 /// How many tools an answer lists when none is near to what was asked for.
 const TOOLS_LISTED_MAX: usize = 20;
 
-/// After so many failures of the same call the model is told to stop it.
-const REPEATS_WARNED: u32 = 3;
-/// After so many the turn ends, as `repeated_calls`: nothing new is to be expected.
-pub(crate) const REPEATS_MAX: u32 = 5;
-
 /// Where the calls of one reply run.
 #[derive(Clone, Copy)]
 pub(crate) struct Calling<'a> {
@@ -89,38 +84,11 @@ impl Answered {
         Self {
             result: ToolResult {
                 id: call.id.clone(),
-                text: text.into(),
+                text: cut(&text.into(), ANSWER_BYTES_MAX).into_owned(),
                 is_error: true,
             },
             node: None,
         }
-    }
-}
-
-/// The calls of a turn that have failed, and how often.
-#[derive(Default)]
-pub(crate) struct FailedCalls(Vec<(WantedCall, u32)>);
-
-impl FailedCalls {
-    /// Counts an answer, and tells the model when the same call keeps failing. A success of the
-    /// call begins the count again.
-    pub(crate) fn count(&mut self, wanted: &WantedCall, answered: &mut Answered) -> u32 {
-        let known = self.0.iter().position(|(call, _)| call.is_like(wanted));
-        if !answered.result.is_error {
-            known.map(|at| self.0.swap_remove(at));
-            return 0;
-        }
-        let at = known.unwrap_or_else(|| {
-            self.0.push((wanted.clone(), 0));
-            self.0.len() - 1
-        });
-        self.0[at].1 += 1;
-        let count = self.0[at].1;
-        if count >= REPEATS_WARNED {
-            let note = format!("\nThis call has failed {count} times. Do something else.");
-            answered.result.text.push_str(&note);
-        }
-        count
     }
 }
 

@@ -4,6 +4,8 @@
 //! that component.
 
 use openprogram_core::Json;
+use std::sync::Arc;
+
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{FunctionRef, Offer};
@@ -44,8 +46,11 @@ impl Tools {
         let names = ToolNames::new(functions).map_err(|collision| {
             Failure::new(FailureCode::InvalidArgument, collision.to_string()).with("path", "tools")
         })?;
-        let inherited = names.iter().map(|(_, f)| f.name.clone()).collect();
-        Ok(Self { names, inherited })
+        let inherited = names.iter().map(|(_, function)| function.name.clone());
+        Ok(Self {
+            inherited: Arc::new(inherited.collect()),
+            names,
+        })
     }
 
     /// The choice in the names that the model sees.

@@ -24,9 +24,11 @@ use crate::statement;
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
+    /// Closed before the writer: the last connection to close empties the write-ahead file, and one
+    /// that only reads cannot.
+    reader: Mutex<Connection>,
     /// Held for one method at a time, never across an await.
     writer: Mutex<Connection>,
-    reader: Mutex<Connection>,
 }
 
 impl SqliteStore {

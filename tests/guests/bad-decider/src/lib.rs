@@ -8,8 +8,11 @@ struct Bad;
 impl Decider for Bad {
     fn decide(state: &State) -> Result<Vec<Weight>, Failure> {
         let first = state.choices[0].name.as_str();
-        let weight = |option: &str, probability| Weight { option: option.to_owned(), probability };
-        let weights = match state.prompt.split_whitespace().next().unwrap_or_default() {
+        let weight = |option: &str, probability| Weight {
+            option: option.to_owned(),
+            probability,
+        };
+        let weights = match state.prompt.split([' ', ':']).next().unwrap_or_default() {
             "good" => vec![weight(first, 1.0)],
             "nan" => vec![weight(first, f64::NAN)],
             "infinite" => vec![weight(first, f64::INFINITY)],
@@ -19,7 +22,9 @@ impl Decider for Bad {
             "double" => vec![weight(first, 1.0), weight(first, 1.0)],
             "twice" => vec![weight(first, 0.5), weight(first, 0.5)],
             "empty" => Vec::new(),
-            "many" => (0..100_000).map(|n| weight(&format!("o{n}"), 0.0)).collect(),
+            "many" => (0..100_000)
+                .map(|n| weight(&format!("o{n}"), 0.0))
+                .collect(),
             "failure" => return Err(Failure::new("llm", "the decider gave up")),
             "trap" => std::process::abort(),
             "loop" => loop {

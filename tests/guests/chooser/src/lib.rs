@@ -21,7 +21,9 @@ pub mod guest {
 
     /// Decides over all options; the decision is made by the runtime of this call.
     pub fn choose(prompt: String, max_retries: u32, runtime: &Runtime) -> Result<Json, Failure> {
-        let menu = menu().max_retries(max_retries).context(json!({"secret": "from the menu"}));
+        let menu = menu()
+            .max_retries(max_retries)
+            .context(json!({"secret": "from the menu"}));
         decision::make(&prompt, &menu.runtime(runtime))
     }
 
@@ -39,13 +41,16 @@ pub mod guest {
     /// Picks and runs nothing.
     pub fn pick(prompt: String, runtime: &Runtime) -> Result<Json, Failure> {
         let picked = decision::pick(&prompt, &menu().runtime(runtime))?;
-        let told = json!({"name": picked.name(), "arguments": picked.arguments(), "how": picked.how()});
+        let told =
+            json!({"name": picked.name(), "arguments": picked.arguments(), "how": picked.how()});
         Ok(told.into())
     }
 
     /// Decides over a function of another component.
     pub fn choose_other(function: String, runtime: &Runtime) -> Result<Json, Failure> {
-        let menu = Menu::new().function_named("other", &function).value("done", "DONE");
+        let menu = Menu::new()
+            .function_named("other", &function)
+            .value("done", "DONE");
         decision::make("good: pick one.", &menu.runtime(runtime))
     }
 

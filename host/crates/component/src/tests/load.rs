@@ -1,6 +1,7 @@
 //! What is refused at load, and what is learned of a component.
 
 use openprogram_core::function::Offer;
+use proptest::prelude::*;
 
 use super::{component, engine, load};
 use crate::{
@@ -233,5 +234,26 @@ async fn a_type_that_explodes_when_written_out_is_not_offered() {
             assert_eq!(loaded.functions()[0].offer, Offer::NotOfferable(reason));
         }
         Err(error) => assert!(matches!(error, LoadError::Malformed(_)), "{error}"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_component_with_wrong_bytes_is_loaded_or_refused(
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
+        let mut bytes = component(
+            "(func (export \"f\") (param i32 i32))",
+            &[("f", "(param \"a\" string)")],
+        );
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        // Not compiled: only reading must hold, whatever the bytes say.
+        let loaded = runtime.block_on(load(bytes));
+        if let Err(error) = loaded {
+            prop_assert!(!error.to_string().is_empty());
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::future::pending;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use openprogram_core::content::{ContentBlock, Message, Role, ToolCall};
@@ -27,11 +28,19 @@ pub enum ScriptedReply {
     Error(LlmError),
     /// These pieces arrive, and then the request fails.
     Broken(Vec<ModelEvent>, LlmError),
+    /// The answer comes after this time, by the clock of tokio.
+    Late(Duration, Box<ScriptedReply>),
     /// The model never answers.
     Silence,
 }
 
 impl ScriptedReply {
+    /// The same answer, after this time.
+    #[must_use]
+    pub fn after(self, time: Duration) -> Self {
+        Self::Late(time, Box::new(self))
+    }
+
     /// The model writes a text, which may be empty, and asks for calls: id, name, arguments.
     pub fn calls<'a>(
         text: &str,
@@ -213,7 +222,11 @@ impl Provider for ScriptedProvider {
     ) -> Result<ModelReply, LlmError> {
         self.check(request);
         lock(&self.requests).push(request.clone());
-        let reply = lock(&self.replies).pop_front();
+        let mut reply = lock(&self.replies).pop_front();
+        while let Some(ScriptedReply::Late(time, then)) = reply {
+            tokio::time::sleep(time).await;
+            reply = Some(*then);
+        }
         match reply {
             Some(ScriptedReply::Text(text)) => {
                 sink.event(ModelEvent::Text(text.clone()));
@@ -238,7 +251,7 @@ impl Provider for ScriptedProvider {
                 }
                 Err(error)
             }
-            Some(ScriptedReply::Silence) => pending().await,
+            Some(ScriptedReply::Silence | ScriptedReply::Late(..)) => pending().await,
             None => Err(ran_out(&self.name)),
         }
     }

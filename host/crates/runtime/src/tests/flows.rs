@@ -1,13 +1,14 @@
-//! Scripted replies through a whole decision, over recorded cases.
+//! Scripted replies through whole decisions and turns that close with one, over recorded cases.
 //!
 //! The cases are data taken from another implementation of the same protocol; types and errors
 //! have its names and are translated here.
 
 use std::sync::{Arc, Mutex};
 
+use openprogram_core::content::ContentBlock;
 use openprogram_core::decision::{OptionKind, OptionSpec};
-use openprogram_core::function::{Function, Parameter};
-use openprogram_core::guest::CallError;
+use openprogram_core::function::{Function, Parameter, RuntimeRole};
+use openprogram_core::guest::{CallError, Closing, ExecRequest};
 use openprogram_core::schema::{Field, IntegerKind, RecordType, Type};
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
@@ -19,7 +20,8 @@ use crate::testing::{NativeCall, NativeFunctions, ScriptedProvider, function, pa
 const CASES: &str = include_str!("../../fixtures/decision_flows.json");
 
 /// Cases that come out differently on purpose: the failure or result here, and the model requests.
-const DIFFERENT: [(&str, &str, usize); 5] = [
+/// A case whose menu is no container of options cannot be written and is left out.
+const DIFFERENT: [(&str, &str, usize); 7] = [
     // A name that is no text is a wrong name, and the model is asked again.
     ("flow/make_unhashable_call", "ok \"CONVERSATION_OVER\"", 2),
     // A menu without options is refused before a model is asked.
@@ -29,6 +31,9 @@ const DIFFERENT: [(&str, &str, usize); 5] = [
     ("flow/make_fn_raises", "function-failed", 1),
     // A negative number of retries cannot be written; zero is the nearest.
     ("flow/make_retries_negative", "ok \"CONVERSATION_OVER\"", 1),
+    // The last valid pick of a reply counts, and what was quoted before it does not run.
+    ("flow/exec_first_json_wins", "ok \"CONVERSATION_OVER\"", 1),
+    ("flow/exec_empty", "invalid-argument", 0),
 ];
 
 #[tokio::test]
@@ -40,7 +45,7 @@ async fn every_recorded_decision_comes_out_as_it_must() {
         n_law += usize::from(case["status"] == "law");
         check(case).await;
     }
-    assert_eq!((cases.len(), n_law), (16, 11));
+    assert_eq!((cases.len(), n_law), (23, 16));
 }
 
 /// What was run, in order, with its arguments.
@@ -65,17 +70,12 @@ async fn check(case: &Json) {
             options.push(named(name, handler, kind_of(handler)));
         }
     }
-    let retries = case["max_retries"].as_i64().unwrap_or(1).max(0);
     let runtimes = match case["entry"].as_str().unwrap() {
         "make_no_runtime_param" => vec![],
         _ => vec![text("runtime")],
     };
-    let prompt = case["prompt"].as_str().unwrap().to_owned();
-    let entry = move |call: NativeCall| {
-        let mut request = decision(&prompt, options.clone());
-        request.max_retries = u32::try_from(retries).unwrap();
-        async move { call.services.make(request).await.map_err(passed_on) }
-    };
+    let case_of_entry = case.clone();
+    let entry = move |call: NativeCall| decide(call, case_of_entry.clone(), options.clone());
     functions = functions.with(function("entry", "route", "Routes.", runtimes), entry);
     let replies = case["replies"].as_array().unwrap();
     let replies = replies.iter().map(|reply| reply.as_str().unwrap());
@@ -97,7 +97,33 @@ async fn check(case: &Json) {
         }
     };
     assert_eq!((shown, model.requests().len()), expected, "{id}");
-    assert_eq!(*calls.lock().unwrap(), translated_calls(case), "{id}");
+    let ran = match id {
+        "flow/exec_first_json_wins" => vec![],
+        _ => translated_calls(case),
+    };
+    assert_eq!(*calls.lock().unwrap(), ran, "{id}");
+}
+
+/// Puts the decision of a case, alone or at the end of a turn.
+async fn decide(call: NativeCall, case: Json, options: Vec<OptionSpec>) -> Result<Json, CallError> {
+    let prompt = &case["prompt"];
+    if case["entry"] == "exec" {
+        let parts = prompt.as_array().into_iter().flatten();
+        let texts = prompt.as_str().into_iter();
+        let texts = texts.chain(parts.map(|part| part["text"].as_str().unwrap()));
+        let content = texts.map(|text| ContentBlock::Text(text.to_owned()));
+        let request = ExecRequest::new(RuntimeRole::Main, content.collect());
+        let closing = Closing {
+            options,
+            context: JsonObject::new(),
+        };
+        let closed = call.services.exec_closing(request, closing).await;
+        return closed.map_err(passed_on);
+    }
+    let retries = case["max_retries"].as_i64().unwrap_or(1).max(0);
+    let mut request = decision(prompt.as_str().unwrap(), options);
+    request.max_retries = u32::try_from(retries).unwrap();
+    call.services.make(request).await.map_err(passed_on)
 }
 
 /// The component of the entry may call every function of the case.
@@ -138,7 +164,7 @@ fn named(name: &str, handler: &Json, kind: OptionKind) -> OptionSpec {
 fn kind_of(handler: &Json) -> OptionKind {
     match handler["kind"].as_str().unwrap() {
         "value" => OptionKind::Value(handler["value"].clone()),
-        "schema" | "text" => OptionKind::Schema(record(&handler["schema"])),
+        "schema" | "text" | "tuple1" => OptionKind::Schema(record(&handler["schema"])),
         other => panic!("a handler of kind {other}"),
     }
 }

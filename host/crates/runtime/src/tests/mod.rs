@@ -1,7 +1,10 @@
 //! Whole runs over scripted models and native functions.
 
+mod answers;
 mod calls;
 mod cancel;
+mod closings;
+mod deadlines;
 mod deciders;
 mod decisions;
 mod desk;
@@ -10,7 +13,12 @@ mod frames;
 mod limits;
 mod records;
 mod refusals;
+mod retries;
+mod shop;
+mod tool_sets;
 mod top;
+mod top_turns;
+mod turns;
 
 use std::sync::Arc;
 

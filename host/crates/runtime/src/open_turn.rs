@@ -1,0 +1,184 @@
+//! The nodes of a turn: one for what a person says at the top, one for every model request.
+//!
+//! The node of a request is opened before it and stays open until its reply is understood, so that
+//! what was made of the reply is recorded with it.
+
+use openprogram_core::failure::Failure;
+use openprogram_core::function::{Expose, RenderRange, RuntimeRole};
+use openprogram_core::id::NodeId;
+use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus, Usage};
+use openprogram_core::{Json, JsonObject};
+
+use crate::events::Event;
+use crate::frame::Frame;
+use crate::ports::Ports;
+use crate::recorder::OpenNode;
+
+/// How one request is recorded.
+#[derive(Debug, Default)]
+pub(crate) struct Turn {
+    /// What is said; null for a request that only goes on with the results of calls.
+    pub(crate) input: Json,
+    /// The nodes whose content it is given.
+    pub(crate) reads: Vec<NodeId>,
+    /// The system prompt.
+    pub(crate) system: Option<String>,
+    /// What is known before the request.
+    pub(crate) facts: JsonObject,
+}
+
+/// A turn whose reply has come and whose node is still open.
+pub(crate) struct OpenTurn<'a> {
+    ports: &'a Ports,
+    frame: &'a Frame,
+    model: String,
+    node: OpenNode,
+    /// Tokens used, as far as the provider tells.
+    pub(crate) usage: Option<Usage>,
+}
+
+impl<'a> OpenTurn<'a> {
+    /// Opens the node of a request.
+    pub(crate) async fn begin(
+        ports: &'a Ports,
+        frame: &'a Frame,
+        model: &str,
+        role: RuntimeRole,
+        turn: Turn,
+    ) -> Result<Self, Failure> {
+        frame.run.count_model_turn(&ports.parts.limits)?;
+        let predecessor = match frame.node {
+            Some(_) => None,
+            None => ports.recorder.newest_at_top(&frame.run.session).await?,
+        };
+        let model = model.to_owned();
+        let mut facts = turn.facts;
+        facts.insert("runtime".to_owned(), role.parameter().into());
+        if let Some(system) = turn.system {
+            facts.insert("system".to_owned(), system.into());
+        }
+        let new = NewNode {
+            id: ports.recorder.new_node_id(),
+            session: frame.run.session.clone(),
+            kind: NodeKind::Llm,
+            name: model.clone(),
+            caller: frame.node.clone(),
+            predecessor,
+            reads: turn.reads,
+            input: turn.input,
+            expose: Expose::default(),
+            render_range: RenderRange::default(),
+            doc: None,
+            facts,
+            started_at: ports.recorder.now(),
+        };
+        let node = ports.recorder.open(new).await?;
+        frame.run.emit(|| Event::ModelRequestStarted {
+            node: node.id().clone(),
+            model: model.clone(),
+        });
+        Ok(OpenTurn {
+            ports,
+            frame,
+            model,
+            node,
+            usage: None,
+        })
+    }
+
+    pub(crate) fn id(&self) -> &NodeId {
+        self.node.id()
+    }
+
+    /// The node of the request.
+    pub(crate) fn node(&self) -> &OpenNode {
+        &self.node
+    }
+
+    /// Records the reply, null for none, and what was made of it.
+    pub(crate) async fn close(
+        self,
+        output: impl Into<Json>,
+        facts: JsonObject,
+    ) -> Result<(), Failure> {
+        let output = Some(output.into()).filter(|output| !output.is_null());
+        self.end(output, None, facts).await
+    }
+
+    /// Records that the request failed, and gives the failure back.
+    pub(crate) async fn fail(self, failure: Failure) -> Failure {
+        match self
+            .end(None, Some(failure.clone()), JsonObject::new())
+            .await
+        {
+            Ok(()) => failure,
+            Err(unrecorded) => unrecorded,
+        }
+    }
+
+    async fn end(
+        self,
+        output: Option<Json>,
+        failure: Option<Failure>,
+        facts: JsonObject,
+    ) -> Result<(), Failure> {
+        let status = match failure {
+            None => NodeStatus::Completed,
+            Some(_) => NodeStatus::Failed,
+        };
+        let node = self.node.id().clone();
+        let end = NodeEnd {
+            status,
+            output,
+            failure,
+            usage: self.usage,
+            attempts: Vec::new(),
+            facts,
+            finished_at: self.ports.recorder.now(),
+        };
+        let closed = self.node.close(end).await;
+        self.frame.run.emit(|| Event::ModelRequestEnded {
+            node,
+            model: self.model,
+            status,
+            usage: self.usage,
+        });
+        closed
+    }
+}
+
+/// Records what a person says at the top, after the context of the turn was read.
+pub(crate) async fn say_at_top(
+    ports: &Ports,
+    frame: &Frame,
+    content: Json,
+) -> Result<NodeId, Failure> {
+    let now = ports.recorder.now();
+    let new = NewNode {
+        id: ports.recorder.new_node_id(),
+        session: frame.run.session.clone(),
+        kind: NodeKind::User,
+        name: "user".to_owned(),
+        caller: None,
+        predecessor: ports.recorder.newest_at_top(&frame.run.session).await?,
+        reads: Vec::new(),
+        input: content,
+        expose: Expose::default(),
+        render_range: RenderRange::default(),
+        doc: None,
+        facts: JsonObject::new(),
+        started_at: now,
+    };
+    let id = new.id.clone();
+    let end = NodeEnd {
+        status: NodeStatus::Completed,
+        output: None,
+        failure: None,
+        usage: None,
+        attempts: Vec::new(),
+        facts: JsonObject::new(),
+        finished_at: now,
+    };
+    ports.recorder.append(new, end).await?;
+    Ok(id)
+}

@@ -1,0 +1,107 @@
+//! `build`: from a source folder to a component that runs.
+
+use std::fs;
+
+use openprogram_tests::cli::Project;
+use openprogram_tests::guests;
+
+use super::project;
+
+/// A package like the samples, so that it shares what was built for them.
+fn manifest(crate_type: &str) -> String {
+    let root = guests::root().canonicalize().unwrap();
+    let sdk = root.join("guest-sdk");
+    let samples = fs::read_to_string(root.join("sample-functions/Cargo.toml")).unwrap();
+    let (_, profile) = samples.split_once("[profile.release]").unwrap();
+    format!(
+        "[package]\nname = \"greeter\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+         [lib]\ncrate-type = [\"{crate_type}\"]\n\n\
+         [dependencies]\nopenprogram-guest = {{ path = \"{}\" }}\n\n\
+         [profile.release]{profile}",
+        sdk.display()
+    )
+}
+
+/// A folder for a package `greeter` that builds where the samples are built.
+fn greeter() -> Project {
+    let root = guests::root().canonicalize().unwrap();
+    let target = root.join("sample-functions/target");
+    let config = format!("[build]\ntarget-dir = \"{}\"\n", target.display());
+    let lock = fs::read_to_string(root.join("sample-functions/Cargo.lock")).unwrap();
+    let project = project().with_toolchain().file("greeter/Cargo.lock", lock);
+    project.file("greeter/.cargo/config.toml", config)
+}
+
+const SOURCE: &str = "
+/// Greets.
+#[openprogram_guest::functions]
+pub mod greeter {
+    /// Says hello.
+    pub fn hello(name: &str) -> String {
+        format!(\"hello {name}\")
+    }
+}
+";
+
+#[test]
+fn a_source_folder_becomes_a_component_and_is_rebuilt_when_stale() {
+    let project = greeter().file("greeter/Cargo.toml", manifest("cdylib"));
+    let project = project.file("greeter/src/lib.rs", SOURCE);
+    let built = project.run(&["build", "greeter", "--json"]);
+    assert_eq!(built.code, 0, "{built:?}");
+    let path = built.json()["components"][0]["path"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(fs::metadata(&path).unwrap().len() > 0, "{path}");
+
+    let project = project.file("openprogram.toml", "[components]\ngreeter = \"greeter\"\n");
+    let hello = ["run", "hello", "--arg", "name=Ada"];
+    assert_eq!(project.run(&hello).stdout, "hello Ada\n");
+    let project = project.file(
+        "greeter/src/lib.rs",
+        SOURCE.replace("hello {", "good day {"),
+    );
+    assert_eq!(project.run(&hello).stdout, "good day Ada\n");
+}
+
+#[test]
+fn what_makes_no_component_is_named() {
+    let broken = SOURCE.replace("name: &str", "name: std::rc::Rc<str>");
+    let mut shown = String::new();
+    for (label, files) in [
+        ("nothing", vec![]),
+        (
+            "no component",
+            vec![
+                ("greeter/Cargo.toml", manifest("rlib")),
+                ("greeter/src/lib.rs", String::new()),
+            ],
+        ),
+        (
+            "not a manifest",
+            vec![("greeter/Cargo.toml", "[package".to_owned())],
+        ),
+        (
+            "broken source",
+            vec![
+                ("greeter/Cargo.toml", manifest("cdylib")),
+                ("greeter/src/lib.rs", broken),
+            ],
+        ),
+    ] {
+        let project = greeter();
+        let project = files
+            .iter()
+            .fold(project, |p, (name, text)| p.file(name, text));
+        let outcome = project.run(&["build", "greeter"]);
+        let said: Vec<_> = outcome
+            .stderr
+            .lines()
+            .filter(|l| l.starts_with("error") || l.starts_with("hint"))
+            .collect();
+        let said = project.shown(&said.join("\n"));
+        shown.push_str(&format!("{label}: exit {}\n{said}\n\n", outcome.code));
+    }
+    insta::assert_snapshot!("what_does_not_build", shown);
+}

@@ -1,0 +1,30 @@
+//! The command line as a person and as a script use it: real processes, real files.
+
+mod broken;
+mod build;
+mod crash;
+mod decide;
+mod exit;
+mod help;
+mod run;
+
+use openprogram_tests::cli::Project;
+
+/// The same program as `openprogram`, built for these tests.
+const BINARY: &str = env!("CARGO_BIN_EXE_openprogram-under-test");
+
+/// A project without anything in it.
+fn project() -> Project {
+    Project::new(BINARY)
+}
+
+/// A project with the samples and these guests, and the sample as its model.
+fn project_with(guests: &[&str]) -> Project {
+    let names = ["support", "lexical-model"].iter().chain(guests);
+    let mut file = String::from("model = \"component:lexical-model\"\n\n[components]\n");
+    for name in names.clone() {
+        file.push_str(&format!("{name} = \"{name}.wasm\"\n"));
+    }
+    let names: Vec<&str> = names.copied().collect();
+    project().guests(&names).file("openprogram.toml", file)
+}

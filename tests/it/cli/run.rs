@@ -1,0 +1,121 @@
+//! `run`, `inspect`, `sessions` and `show`, with and without `--json`.
+
+use serde_json::json;
+
+use super::project_with;
+
+const MESSAGE: &str =
+    "message=My order A-1042 arrived broken. I want a refund of 30 euros, please.";
+
+#[test]
+fn a_message_is_routed_and_everything_is_shown_afterwards() {
+    let project = project_with(&[]);
+    let run = project.run(&["run", "route-message", "--arg", MESSAGE]);
+    insta::assert_snapshot!("run", run.shown(&project));
+    assert_eq!(run.code, 0);
+
+    let sessions = project.run(&["sessions"]);
+    insta::assert_snapshot!("sessions", sessions.shown(&project));
+    let id = sessions.stdout.split_whitespace().next().unwrap();
+    let show = project.run(&["show", id]);
+    insta::assert_snapshot!("show", show.shown(&project));
+}
+
+#[test]
+fn every_command_tells_a_program_the_same() {
+    let project = project_with(&["healthy"]);
+    let run = project.run(&["run", "route_message", "--arg", MESSAGE, "--json"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let told = run.json();
+    let keys: Vec<_> = told.as_object().unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["session", "node", "ok"]);
+    insta::assert_snapshot!("run_json", format!("{:#}", told["ok"]));
+
+    let sessions = project.run(&["sessions", "--json"]).json();
+    assert_eq!(sessions["sessions"][0]["session"], told["session"]);
+    assert_eq!(sessions["sessions"][0]["status"], json!("completed"));
+
+    let show = project.run(&["show", told["session"].as_str().unwrap(), "--json"]);
+    insta::assert_snapshot!("show_json", show.shown(&project));
+    assert_eq!(show.json()["nodes"].as_array().unwrap().len(), 3);
+
+    let inspect = project.run(&["inspect", "healthy", "--json"]);
+    insta::assert_snapshot!("inspect_json", inspect.shown(&project));
+    let inspect = project.run(&["inspect", "support.wasm"]);
+    insta::assert_snapshot!("inspect", inspect.shown(&project));
+}
+
+#[test]
+fn a_session_is_gone_on_with() {
+    let project = project_with(&["healthy"]);
+    let first = project
+        .run(&["run", "double", "--arg", "number=3", "--json"])
+        .json();
+    assert_eq!(first["ok"], json!(6));
+    let session = first["session"].as_str().unwrap();
+    let second = [
+        "run",
+        "double",
+        "--args",
+        "{\"number\": 4}",
+        "--session",
+        session,
+        "--json",
+    ];
+    let second = project.run(&second).json();
+    assert_eq!(
+        (&second["ok"], &second["session"]),
+        (&json!(8), &first["session"])
+    );
+    let nodes = project.run(&["show", session, "--json"]).json();
+    assert_eq!(nodes["nodes"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_file_that_is_not_installed_runs_without_a_project() {
+    let project = super::project().guests(&["healthy", "caller"]);
+    let file = [
+        "run",
+        "double",
+        "--component",
+        "healthy.wasm",
+        "--arg",
+        "number=21",
+    ];
+    let run = project.run(&file);
+    assert_eq!((run.code, run.stdout.as_str()), (0, "42\n"), "{run:?}");
+}
+
+#[test]
+fn a_script_answers_in_place_of_a_model() {
+    let project = project_with(&[]);
+    let project = project.file("replies.jsonl", "\"{\\\"call\\\": \\\"escalate\\\"}\"\n");
+    let arguments = [
+        "run",
+        "route-message",
+        "--arg",
+        MESSAGE,
+        "--model",
+        "script:replies.jsonl",
+    ];
+    let run = project.run(&arguments);
+    insta::assert_snapshot!("run_with_a_script", run.shown(&project));
+}
+
+#[test]
+fn the_commands_of_the_readme_work_in_the_repository() {
+    let root = openprogram_tests::guests::root().canonicalize().unwrap();
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let line = readme
+        .lines()
+        .find(|line| line.starts_with("cargo run -- run "))
+        .unwrap();
+    assert!(line.contains(&MESSAGE.replacen('=', "=\"", 1)), "{line}");
+    let project = super::project().with_toolchain().at(root);
+    let run = project.run(&["run", "route-message", "--arg", MESSAGE, "--json"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let told = run.json();
+    assert_eq!(told["ok"]["order"], json!("A-1042"), "{told}");
+    let show = project.run(&["show", told["session"].as_str().unwrap()]);
+    assert!(show.stdout.contains("refund"), "{show:?}");
+}

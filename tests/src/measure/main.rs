@@ -1,0 +1,34 @@
+//! `cargo run --release -p openprogram-tests --bin measure`: figures of this machine, as ratios
+//! against bare wasmtime or a bare loop in the same run. Nothing here asserts a time.
+//!
+//! `measure soak COUNT` makes hostile calls instead and prints what the process held.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "its output is what this program is for"
+)]
+
+mod calls;
+mod decisions;
+mod loads;
+mod table;
+
+use anyhow::Result;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [command, count] = arguments.as_slice()
+        && command == "soak"
+    {
+        println!("{}", openprogram_tests::soak::run(count.parse()?).await?);
+        return Ok(());
+    }
+    if cfg!(debug_assertions) {
+        println!("this is a debug build; use `--release` for figures that mean something\n");
+    }
+    calls::measure().await?;
+    decisions::measure().await?;
+    loads::measure().await?;
+    Ok(())
+}
