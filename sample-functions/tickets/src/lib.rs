@@ -1,5 +1,8 @@
 //! A help desk: a model works on a ticket with tools, and closes it with a decision.
 //!
+//! `handle_ticket` is an exported function like the others, so another turn can offer it to a model as
+//! a tool: one function, two call paths.
+//!
 //! This page is what the component exports. What the functions do stands in the modules beside it,
 //! as plain Rust over a small table of orders and rules, which `cargo test` runs natively.
 
@@ -15,10 +18,6 @@ pub mod tickets {
 
     /// Handles a ticket of a customer from start to end: looks up the order and the rules, then
     /// refunds it, hands it to a person, or closes it.
-    ///
-    /// The model works first, with two tools, and its last reply picks how the ticket ends. The pick
-    /// is carried out; its result is the result of this function. Nothing here is special: the same
-    /// function is a tool when another turn offers it.
     #[function(
         system = "You handle tickets of a shop. Look up the order and the rules before you decide. \
                   Never promise what the rules do not allow."
@@ -29,6 +28,8 @@ pub mod tickets {
         ticket: String,
         runtime: &Runtime,
     ) -> Result<Json, Failure> {
+        // The model works first and its last reply picks how the ticket ends. Whatever it picks is
+        // carried out, and that is the result: there is no branch here.
         let choices = Menu::new()
             .function::<issue_refund>("refund")
             .function::<escalate_to_human>("escalate")

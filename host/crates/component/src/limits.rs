@@ -92,9 +92,9 @@ impl Default for Limits {
             text_bytes: 1 << 20,
             // The number stands in the contract, at `set-system`.
             system_bytes: 64 << 10,
-            // This and the next numbers but `turn_parts` stand in the contract too. Providers take
-            // less.
+            // This and the next numbers stand in the contract too. Providers take less.
             image_bytes: 32 << 20,
+            // Each costs some bytes of its own.
             turn_parts: 1_000,
             turn_tools: 512,
             // Two turns full of pictures.

@@ -1,5 +1,7 @@
-//! A model that echoes the last text of the user, word by word, and does what its lines tell it.
+//! A model that echoes the last text of the user, word by word, and does what lines of his last
+//! message tell it.
 //!
+//! - `!say TEXT` says that instead of the echo.
 //! - `!call NAME ARGUMENTS` asks for a call; several lines ask for several. Once a result has come,
 //!   the text after `!then` is said, or the results where there is none.
 //! - `!think TEXT`, `!usage INPUT OUTPUT READ CREATE`, `!stop REASON` give that beside the text.
@@ -19,7 +21,8 @@ impl Model for Echo {
     fn complete(prompt: &Prompt, sink: &mut Sink<'_>) -> Result<(), Failure> {
         let said = said(prompt);
         let results = results(prompt);
-        let lines: Vec<&str> = said
+        let all = said.join("\n");
+        let lines: Vec<&str> = all
             .lines()
             .filter_map(|line| line.strip_prefix('!'))
             .collect();
@@ -32,6 +35,7 @@ impl Model for Echo {
                     let (name, arguments) = rest.split_once(' ').unwrap_or((rest, "{}"));
                     sink.tool_call(&format!("echo_{index}"), name, arguments);
                 }
+                "say" => sink.text(rest),
                 "then" if !results.is_empty() => sink.text(rest),
                 "think" => {
                     sink.thinking(rest);
@@ -60,10 +64,9 @@ impl Model for Echo {
             is_plain = false;
         }
         if is_plain {
-            let text = if results.is_empty() {
-                said
-            } else {
-                results.join("\n")
+            let text = match results.is_empty() {
+                true => said.last().copied().unwrap_or_default().to_owned(),
+                false => results.join("\n"),
             };
             text.split_inclusive(' ').for_each(|word| sink.text(word));
         }
@@ -71,8 +74,8 @@ impl Model for Echo {
     }
 }
 
-/// The last text of the user.
-fn said(prompt: &Prompt) -> String {
+/// The texts of the last message of the user that has some.
+fn said(prompt: &Prompt) -> Vec<&str> {
     let users = prompt
         .messages
         .iter()
@@ -80,9 +83,9 @@ fn said(prompt: &Prompt) -> String {
         .filter(|message| message.role == Role::User);
     let mut texts = users.map(|message| {
         let texts = message.content.iter().filter_map(Content::as_text);
-        texts.collect::<Vec<_>>().join("\n")
+        texts.collect::<Vec<_>>()
     });
-    texts.find(|text| !text.is_empty()).unwrap_or_default()
+    texts.find(|texts| !texts.is_empty()).unwrap_or_default()
 }
 
 /// The results in the last message, if it answers calls.
@@ -201,6 +204,7 @@ mod tests {
         for (said, pieces) in [
             ("one two", vec![text("one "), text("two")]),
             ("!call add {\"a\": 1}\n!then done", vec![call]),
+            ("!say here", vec![text("here")]),
             ("!empty", Vec::new()),
         ] {
             assert_eq!(
