@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 
 fn start(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
     let folder = std::env::current_dir().context("cannot tell the current folder")?;
-    let settings = Settings::load(&folder, std::env::var_os("OPENPROGRAM_HOME"))?;
+    let settings = Settings::load(&folder, &|name| std::env::var_os(name))?;
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

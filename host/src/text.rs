@@ -3,25 +3,71 @@
 //! Whatever a model or a component says may hold escape sequences that recolour, retitle or drive
 //! a terminal, or characters that reorder what is read. Everything that people see passes here.
 
+/// Most bytes of an unfinished escape sequence that wait for the rest; titles and links are shorter.
+const HELD_BYTES_MAX: usize = 256;
+
 /// Removes escape sequences, control characters and reordering marks; keeps line breaks and tabs.
 #[must_use]
 pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
+    clean_into(text, &mut cleaned, false);
+    cleaned
+}
+
+/// Cleans a text that arrives in pieces: a sequence that is cut between two of them is removed too.
+#[derive(Debug, Default)]
+pub struct PieceCleaner {
+    held: String,
+}
+
+impl PieceCleaner {
+    /// What can be shown of the text so far and was not given before.
+    pub fn push(&mut self, piece: &str) -> String {
+        self.held.push_str(piece);
+        let mut cleaned = String::with_capacity(self.held.len());
+        let done = clean_into(&self.held, &mut cleaned, true);
+        if self.held.len() - done > HELD_BYTES_MAX {
+            cleaned.push_str(&clean(&self.held[done..]));
+            self.held.clear();
+        } else {
+            self.held.drain(..done);
+        }
+        cleaned
+    }
+
+    /// The rest of a text that goes no further.
+    pub fn finish(&mut self) -> String {
+        clean(&std::mem::take(&mut self.held))
+    }
+}
+
+/// Cleans a text and gives the place up to which that was done: its end, or where a sequence begins
+/// that is not finished, when one `may_go_on`.
+fn clean_into(text: &str, cleaned: &mut String, may_go_on: bool) -> usize {
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let is_finished = match c {
             '\u{1b}' => skip_escape(&mut chars),
             // The same introducers as single characters: CSI, and the strings DCS, SOS, OSC, PM, APC.
             '\u{9b}' => skip_sequence(&mut chars),
             '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => skip_string(&mut chars),
-            '\n' | '\t' => cleaned.push(c),
-            // A line break of other systems is one line break.
-            '\r' if chars.peek() == Some(&'\n') => {}
-            c if is_unsafe(c) => {}
-            c => cleaned.push(c),
+            '\n' | '\t' => {
+                cleaned.push(c);
+                true
+            }
+            c => {
+                // The `\r` of a line break of other systems is unsafe too.
+                if !is_unsafe(c) {
+                    cleaned.push(c);
+                }
+                true
+            }
+        };
+        if may_go_on && !is_finished {
+            return at;
         }
     }
-    cleaned
+    text.len()
 }
 
 /// Cleaned text on one line of at most `chars_max` characters; a cut is shown as `…`.
@@ -67,44 +113,52 @@ fn is_unsafe(c: char) -> bool {
         )
 }
 
-/// What follows ESC: a sequence, a string, or intermediate characters and one final one.
-fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+type Rest<'a> = std::iter::Peekable<std::str::CharIndices<'a>>;
+
+/// What follows ESC: a sequence, a string, or intermediate characters and one final one. Says whether
+/// its end was found, as the functions below do.
+fn skip_escape(chars: &mut Rest) -> bool {
     match chars.peek() {
-        Some('[') => {
+        Some((_, '[')) => {
             chars.next();
-            skip_sequence(chars);
+            skip_sequence(chars)
         }
-        Some(']' | 'P' | 'X' | '^' | '_') => {
+        Some((_, ']' | 'P' | 'X' | '^' | '_')) => {
             chars.next();
-            skip_string(chars);
+            skip_string(chars)
         }
         _ => {
-            while chars.next_if(|c| matches!(c, ' '..='/')).is_some() {}
-            chars.next_if(|c| matches!(c, '0'..='~'));
+            while chars.next_if(|(_, c)| matches!(c, ' '..='/')).is_some() {}
+            chars.next_if(|(_, c)| matches!(c, '0'..='~')).is_some() || chars.peek().is_some()
         }
     }
 }
 
 /// Parameters and intermediate characters up to the final one. Anything else ends the sequence.
-fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    while chars.next_if(|c| matches!(c, ' '..='?')).is_some() {}
-    chars.next_if(|c| matches!(c, '@'..='~'));
+fn skip_sequence(chars: &mut Rest) -> bool {
+    while chars.next_if(|(_, c)| matches!(c, ' '..='?')).is_some() {}
+    chars.next_if(|(_, c)| matches!(c, '@'..='~')).is_some() || chars.peek().is_some()
 }
 
 /// A string up to its terminator. Without one on the line it is no string, and its text is shown.
-fn skip_string(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+fn skip_string(chars: &mut Rest) -> bool {
     let mut ahead = chars.clone();
-    while let Some(c) = ahead.next() {
+    while let Some((_, c)) = ahead.next() {
         match c {
             '\u{7}' | '\u{9c}' => {}
-            '\u{1b}' if ahead.next_if_eq(&'\\').is_some() => {}
-            // Another opening ends the search, so that many openings cost linear time.
-            '\n' | '\u{1b}' | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}' => return,
+            '\u{1b}' => match ahead.next() {
+                Some((_, '\\')) => {}
+                // Another opening ends the search, so that many openings cost linear time.
+                Some(_) => return true,
+                None => return false,
+            },
+            '\n' | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}' => return true,
             _ => continue,
         }
         *chars = ahead;
-        return;
+        return true;
     }
+    false
 }
 
 #[cfg(test)]
@@ -131,6 +185,32 @@ mod tests {
         ] {
             assert_eq!(clean(text), cleaned, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_text_in_pieces_is_cleaned_as_a_whole() {
+        for text in [
+            "plain é\n\ttext",
+            "\u{1b}[31mred\u{1b}[0m.",
+            "\u{1b}]0;title\u{7}after",
+            "\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\.",
+            "\u{9d}0;title\u{9c}after\u{9b}2J!",
+            "\u{1b}]no end\nnext",
+            "\u{1b}(Bafter\u{1b}cx\u{1b}",
+            "\u{1b}[",
+        ] {
+            let mut cleaner = PieceCleaner::default();
+            let mut cleaned = String::new();
+            for c in text.chars() {
+                cleaned += &cleaner.push(c.encode_utf8(&mut [0; 4]));
+            }
+            cleaned += &cleaner.finish();
+            assert_eq!(cleaned, clean(text), "{text:?}");
+        }
+        // A string without an end is held for a while only.
+        let mut cleaner = PieceCleaner::default();
+        let shown = cleaner.push(&format!("\u{1b}]{}", "x".repeat(HELD_BYTES_MAX)));
+        assert_eq!(shown, "x".repeat(HELD_BYTES_MAX));
     }
 
     #[test]

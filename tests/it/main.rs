@@ -1,4 +1,9 @@
 //! The one test binary: a module per subject, so that wasmtime is linked once.
+#![allow(
+    clippy::unwrap_used,
+    clippy::too_many_lines,
+    reason = "a step that fails is a test that fails, and tables of cases are long"
+)]
 
 mod cli;
 mod decision;

@@ -47,7 +47,22 @@ pub fn normalised(text: &str) -> String {
     for changing in &CHANGING {
         shown = without(&shown, changing);
     }
-    without_times(&without_dates(&shown))
+    without_measures(&without_times(&without_dates(&shown)))
+}
+
+/// Replaces the number in `"wall_us": 12` and the like.
+fn without_measures(text: &str) -> String {
+    let shown = text.split_inclusive('\n').map(|line| {
+        let measured = ["_ms\": ", "_us\": ", "memory_bytes\": "]
+            .into_iter()
+            .find_map(|key| {
+                let value = line.find(key)? + key.len();
+                let rest = line[value..].trim_start_matches(|c: char| c.is_ascii_digit());
+                (rest.len() < line.len() - value).then(|| format!("{}<n>{rest}", &line[..value]))
+            });
+        measured.unwrap_or_else(|| line.to_owned())
+    });
+    shown.collect()
 }
 
 fn without(text: &str, changing: &Changing) -> String {
@@ -144,6 +159,10 @@ mod tests {
                 "took <n> ms of <n> ms, 3 times",
             ),
             ("v1.2.3 6 items 7 s", "v1.2.3 6 items <n> s"),
+            (
+                "{\"wall_us\": 12,\n\"limit\": 3}",
+                "{\"wall_us\": <n>,\n\"limit\": 3}",
+            ),
         ] {
             assert_eq!(normalised(text), expected);
         }

@@ -31,6 +31,12 @@ impl Console {
         io::stderr().is_terminal()
     }
 
+    /// Whether a person looks at stdout too.
+    #[must_use]
+    pub fn has_reader() -> bool {
+        io::stdout().is_terminal()
+    }
+
     /// Prints data as text, cleaned of what a terminal acts on, with one line break at its end.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! `openprogram decide`: one decision outside any function. Nothing is run.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use openprogram_core::catalog::Catalog;
 use openprogram_core::decision::{
@@ -16,10 +17,12 @@ use serde_json::json;
 use super::arguments::{Pair, context, parse_pair};
 use super::console::Console;
 use super::exit::{RunFailed, Usage};
-use super::progress;
+use super::progress::{self, Progress};
+use super::spent::say_spent;
 use super::stop;
 use crate::app::{App, Components, Prepared, RunChoice};
 use crate::input::read_text;
+use crate::settings::ModelNames;
 
 /// Largest option file. A menu of 512 options with long descriptions fits many times.
 const OPTION_FILE_BYTES_MAX: u64 = 8 << 20;
@@ -50,8 +53,7 @@ pub struct Args {
     /// Give one value for hidden parameters of that name; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
     context: Vec<Pair>,
-    /// The model: `script:FILE` answers from prepared replies, `component:NAME` lets a component of
-    /// the project decide
+    /// The model, in place of that of the project; named as for `run`
     #[arg(long, value_name = "PROVIDER:MODEL")]
     model: Option<String>,
     /// Print {"pick", "arguments", "value", "method", "coerced"}, {"error": {"kind", "message"}}, or
@@ -72,7 +74,7 @@ struct Picked {
 pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
     let options = read_options(&args.options)?;
     let is_asked = args.prompt.is_some() || args.model.is_some();
-    let has_model = args.model.is_some() || app.settings().model.is_some();
+    let has_model = args.model.is_some() || app.settings().models.names.main.is_some();
     let asks = args.reply.is_none() && is_asked && has_model;
     // Nothing is loaded for a file that stands alone.
     let components = if options.iter().any(names_function) {
@@ -83,7 +85,10 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
     let prepared = if asks || components == Components::Project {
         let choice = RunChoice {
             components,
-            model: args.model.clone(),
+            models: asks.then(|| ModelNames {
+                main: args.model.clone(),
+                ..ModelNames::default()
+            }),
         };
         Some(app.prepare(&choice, console.words()).await?)
     } else {
@@ -101,7 +106,12 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
     let picked = match (&args.reply, &prepared) {
         (Some(reply), _) => check_reply(reply, options, &context)?,
         (None, Some(prepared)) if asks => {
-            ask(prepared, options, context, args.prompt, console).await?
+            let request = DecideRequest {
+                context,
+                ..DecideRequest::new(args.prompt.as_deref().unwrap_or(DEFAULT_PROMPT), options)
+            };
+            let progress = progress::start(args.json, app.settings().colours);
+            ask(prepared, request, progress, console).await?
         }
         _ => return print_menu(options, args.json, is_asked, console),
     };
@@ -196,22 +206,18 @@ fn parse(menu: &Menu, reply: &str, context: &JsonObject) -> Result<Pick, PickErr
 
 async fn ask(
     prepared: &Prepared,
-    options: Vec<MenuOption>,
-    context: JsonObject,
-    prompt: Option<String>,
+    mut request: DecideRequest,
+    progress: Progress,
     console: &mut Console,
 ) -> anyhow::Result<Picked> {
-    let progress = progress::start();
-    let prompt = prompt.unwrap_or_else(|| DEFAULT_PROMPT.to_owned());
-    let request = DecideRequest {
-        context,
-        events: progress.sender(),
-        ..DecideRequest::new(prompt, options)
-    };
+    request.events = progress.sender();
     let runtime: &Runtime = &prepared.runtime;
+    let began = Instant::now();
     let outcome = runtime.decide_until(request, stop::asked()).await;
     progress.finish().await;
+    let took = began.elapsed();
     if let Some(session) = &outcome.session {
+        say_spent(&**runtime.store(), session, None, took, console).await;
         console.say(&format!("session {session}"));
     }
     let pick = outcome.result.map_err(|failure| RunFailed {

@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use openprogram_core::Json;
 use openprogram_core::failure::Failure;
 use openprogram_core::id::{NodeId, Timestamp};
-use openprogram_core::session::{Node, NodeKind, NodeStatus, Session, Usage};
+use openprogram_core::session::{Node, NodeKind, NodeStatus, Session};
 use serde_json::json;
 
+use super::spent::tokens;
 use super::time::{duration, moment};
 use crate::text::one_line;
 
@@ -120,8 +121,12 @@ impl Graph {
             if let Some(usage) = &end.usage {
                 let _ = write!(text, ", {}", tokens(usage));
             }
-            if !end.attempts.is_empty() {
-                let _ = write!(text, ", {} failed tries before", end.attempts.len());
+            match end.attempts.len() {
+                0 => {}
+                1 => text.push_str(", 1 try failed"),
+                count => {
+                    let _ = write!(text, ", {count} tries failed");
+                }
             }
         }
         text.push('\n');
@@ -205,9 +210,16 @@ fn facts(node: &Node) -> Vec<(&'static str, String)> {
         .input
         .as_object()
         .is_some_and(|input| input.is_empty());
-    if !is_empty {
+    // A turn that goes on with the results of its calls says nothing of its own.
+    if !is_empty && !node.opened.input.is_null() {
         lines.push(("in", shown(&node.opened.input)));
     }
+    let answers = node.opened.facts.get("answers").and_then(Json::as_array);
+    let refused = answers
+        .into_iter()
+        .flatten()
+        .filter_map(|a| a.get("refused"));
+    lines.extend(refused.map(|text| ("answer", shown(text))));
     let Some(end) = &node.end else {
         return lines;
     };
@@ -215,6 +227,18 @@ fn facts(node: &Node) -> Vec<(&'static str, String)> {
         lines.push(("out", shown(output)));
     }
     let fact = |key: &str| end.facts.get(key).filter(|value| !value.is_null());
+    lines.extend(
+        end.attempts
+            .iter()
+            .map(|attempt| ("try", failure_line(&attempt.failure))),
+    );
+    let calls = fact("calls").and_then(Json::as_array);
+    lines.extend(
+        calls
+            .into_iter()
+            .flatten()
+            .map(|call| ("calls", call_line(call))),
+    );
     if let Some(pick) = fact("pick") {
         let mut line = shown(pick);
         if let Some(arguments) =
@@ -242,6 +266,14 @@ fn facts(node: &Node) -> Vec<(&'static str, String)> {
     lines
 }
 
+/// A call as the model wrote it: the tool and its arguments.
+fn call_line(call: &Json) -> String {
+    let part = |key: &str| call.get(key).map(shown).unwrap_or_default();
+    format!("{} {}", part("name"), part("arguments"))
+        .trim_end()
+        .to_owned()
+}
+
 fn failure_line(failure: &Failure) -> String {
     let message = one_line(&failure.message, VALUE_CHARS_MAX);
     match failure.details.get("error") {
@@ -256,10 +288,6 @@ fn shown(value: &Json) -> String {
         Json::String(text) => one_line(text, VALUE_CHARS_MAX),
         other => one_line(&other.to_string(), VALUE_CHARS_MAX),
     }
-}
-
-fn tokens(usage: &Usage) -> String {
-    format!("{} + {} tokens", usage.input_tokens, usage.output_tokens)
 }
 
 fn node_to_json(node: &Node, running_since: Option<Timestamp>) -> Json {
@@ -309,7 +337,7 @@ mod tests {
     use openprogram_core::failure::FailureCode;
     use openprogram_core::function::{Expose, RenderRange};
     use openprogram_core::id::SessionId;
-    use openprogram_core::session::{NewNode, NodeEnd};
+    use openprogram_core::session::{Attempt, NewNode, NodeEnd, Usage};
 
     use super::*;
 
@@ -449,6 +477,78 @@ mod tests {
                   │  log      looking for 7
                   └─ 4 code bank:pay/out.send  failed, 12 ms
                         failure  function-failed: `bank:pay/out.send` failed: {"closed":true}
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_turn_shows_its_tries_its_calls_and_what_was_refused() {
+        let turn = |seq, input, output, facts| {
+            let node = node(seq, NodeKind::Llm, "openai:m", Some(1), input);
+            ended(node, NodeStatus::Completed, output, facts)
+        };
+        let calls = json!({"calls": [
+            {"id": "a", "name": "look_up", "arguments": "{\"order\":\n7}"},
+            {"id": "b", "name": "\u{9b}fly", "arguments": ""},
+        ]});
+        let mut first = turn(2, json!("Look."), None, calls);
+        let limited = Failure::new(FailureCode::Llm, "slow down").with("reason", "rate_limit");
+        let end = first.end.as_mut().unwrap();
+        end.attempts.push(Attempt {
+            started_at: Timestamp(0),
+            failure: limited,
+        });
+        end.usage = Some(Usage {
+            input_tokens: 300,
+            output_tokens: 20,
+            cache_read: 200,
+            cache_create: 0,
+        });
+        let mut second = turn(4, Json::Null, Some(json!("Found.")), json!({}));
+        let answers = json!([
+            {"id": "a", "node": "n-0000000000000003"},
+            {"id": "b", "refused": "There is no tool `fly`."},
+        ]);
+        second.opened.facts.insert("answers".to_owned(), answers);
+        let name = "acme:support/desk.handle-ticket";
+        let top = node(1, NodeKind::Code, name, None, json!({"ticket": "?"}));
+        let tool = node(
+            3,
+            NodeKind::Code,
+            "acme:support/desk.look-up",
+            Some(2),
+            json!({"order": 7}),
+        );
+        let nodes = vec![
+            ended(top, NodeStatus::Completed, Some(json!("Found.")), json!({})),
+            first,
+            ended(
+                tool,
+                NodeStatus::Completed,
+                Some(json!("kettle")),
+                json!({}),
+            ),
+            second,
+        ];
+        check(
+            &graph(nodes, None),
+            expect![[r#"
+            op-0000000000000001 acme:support/desk.route-message
+            2026-11-30 13:42:18Z, 4 nodes, completed
+            └─ 1 code acme:support/desk.handle-ticket  completed, 12 ms
+               │  in       {"ticket":"?"}
+               │  out      Found.
+               ├─ 2 llm openai:m  completed, 12 ms, 300 + 20 tokens (200 cached), 1 try failed
+               │  │  in       Look.
+               │  │  try      llm: slow down
+               │  │  calls    look_up {"order": 7}
+               │  │  calls    ly
+               │  └─ 3 code acme:support/desk.look-up  completed, 12 ms
+               │        in       {"order":7}
+               │        out      kettle
+               └─ 4 llm openai:m  completed, 12 ms
+                     answer   There is no tool `fly`.
+                     out      Found.
         "#]],
         );
     }

@@ -10,6 +10,7 @@ mod arguments;
 mod graph;
 mod progress;
 mod signature;
+mod spent;
 mod stop;
 mod time;
 

@@ -1,6 +1,7 @@
 //! `openprogram run`: one function, from a command line to a recorded result.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use openprogram_core::Json;
 use openprogram_core::failure::{Failure, FailureCode};
@@ -12,8 +13,10 @@ use super::arguments::{Pair, arguments, context, parse_pair};
 use super::console::Console;
 use super::exit::RunFailed;
 use super::progress;
+use super::spent::say_spent;
 use super::stop;
 use crate::app::{App, Components, RunChoice};
+use crate::settings::ModelNames;
 
 /// Runs a function and prints its result
 ///
@@ -41,10 +44,19 @@ pub struct Args {
     /// Give arguments as one JSON object; a name may not be given here and with `--arg`
     #[arg(long = "args", value_name = "JSON")]
     object: Option<String>,
-    /// The model: `script:FILE` answers from prepared replies, `component:NAME` lets a component of
-    /// the project decide
+    /// The model, in place of that of the project
+    ///
+    /// `openai:MODEL` and `anthropic:MODEL` take their keys from `OPENAI_API_KEY` and
+    /// `ANTHROPIC_API_KEY`; `[providers.NAME]` in openprogram.toml adds servers as `NAME:MODEL`.
+    /// `component:NAME` is a component of the project; `script:FILE` answers from prepared replies.
     #[arg(long, value_name = "PROVIDER:MODEL")]
     model: Option<String>,
+    /// The model of functions that ask for `exec_runtime`; the main one by default
+    #[arg(long, value_name = "PROVIDER:MODEL")]
+    exec_model: Option<String>,
+    /// The model of functions that ask for `review_runtime`; the main one by default
+    #[arg(long, value_name = "PROVIDER:MODEL")]
+    review_model: Option<String>,
     /// Go on in this session instead of starting one
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -62,7 +74,11 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
     let session = args.session.as_deref().map(SessionId::parse).transpose()?;
     let choice = RunChoice {
         components: args.component.map_or(Components::Project, Components::File),
-        model: args.model,
+        models: Some(ModelNames {
+            main: args.model,
+            exec: args.exec_model,
+            review: args.review_model,
+        }),
     };
     let prepared = app.prepare(&choice, console.words()).await?;
     let catalog = prepared.runtime.catalog();
@@ -70,7 +86,8 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         Failure::new(FailureCode::NotFound, error.to_string()).with("name", args.function.clone())
     })?;
     let functions: Vec<_> = catalog.iter().map(AsRef::as_ref).collect();
-    let progress = progress::start();
+    let progress = progress::start(args.json, app.settings().colours);
+    let began = Instant::now();
     let request = RunRequest {
         function: args.function,
         arguments: arguments(&function, args.object.as_deref(), &args.arguments)?,
@@ -83,8 +100,13 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         .run_function_until(request, stop::asked())
         .await;
     progress.finish().await;
+    let took = began.elapsed();
     if let Some(notice) = prepared.notice() {
         console.say(&format!("note: {notice}"));
+    }
+    if let (Some(session), Some(node)) = (&outcome.session, &outcome.node) {
+        let store = &**prepared.runtime.store();
+        say_spent(store, session, Some(node), took, console).await;
     }
     tell(outcome, args.json, console)
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use openprogram_providers::{ProfileRow, Protocol};
 use serde::Deserialize;
 use serde::de::{self, MapAccess, Visitor};
 
@@ -15,9 +16,77 @@ use serde::de::{self, MapAccess, Visitor};
 pub struct ProjectFile {
     /// The model of the runtime, `provider:model`.
     pub model: Option<String>,
+    /// The models of the other two runtimes.
+    #[serde(default)]
+    pub runtimes: RuntimesTable,
+    /// Providers besides those that are known by themselves, by name.
+    #[serde(default)]
+    pub providers: BTreeMap<String, ProviderEntry>,
+    /// What servers and models take, over what the program knows of them.
+    #[serde(default)]
+    pub profiles: Vec<ProfileRow>,
     /// The components by name.
     #[serde(default)]
     pub components: BTreeMap<String, ComponentEntry>,
+}
+
+/// The project file does not have the form of one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FormError(String);
+
+impl ProjectFile {
+    /// Reads the text of a project file.
+    ///
+    /// # Errors
+    /// What is wrong and where, with the line in question. Lines about providers are not shown:
+    /// someone may have written a key there.
+    pub fn read(text: &str) -> Result<Self, FormError> {
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            if !is_about_providers(text, at) {
+                return FormError(error.to_string().trim_end().to_owned());
+            }
+            let line = text.as_bytes()[..at]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count()
+                + 1;
+            FormError(format!("line {line}: {}", error.message()))
+        })
+    }
+}
+
+/// Whether what stands at `at` is inside the table of providers, as far as lines tell.
+fn is_about_providers(text: &str, at: usize) -> bool {
+    let end = text[at..]
+        .find('\n')
+        .map_or(text.len(), |length| at + length);
+    let mut lines = text[..end].lines().rev().map(str::trim_start);
+    let says = |line: &str| line.contains("providers");
+    lines.next().is_some_and(says) || lines.find(|line| line.starts_with('[')).is_some_and(says)
+}
+
+/// The models of the runtimes that are not the main one, which they default to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuntimesTable {
+    /// The model behind `exec_runtime`.
+    pub exec: Option<String>,
+    /// The model behind `review_runtime`.
+    pub review: Option<String>,
+}
+
+/// A server of models.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProviderEntry {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// Where it is: the URL above the paths of the protocol.
+    pub base_url: String,
+    /// The variable that holds its key, where it needs one.
+    pub key_env: Option<String>,
 }
 
 /// One component: a path alone, or a table.
@@ -77,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_component_is_a_path_or_a_table() {
-        let file: ProjectFile = toml::from_str(
+        let file = ProjectFile::read(
             r#"
             model = "component:lexical-model"
 
@@ -105,17 +174,33 @@ mod tests {
                     ),
                     ("support".to_owned(), entry("sample-functions/support", &[])),
                 ]),
+                ..ProjectFile::default()
             }
         );
-        assert_eq!(
-            toml::from_str::<ProjectFile>("").unwrap(),
-            ProjectFile::default()
-        );
+        assert_eq!(ProjectFile::read("").unwrap(), ProjectFile::default());
     }
 
     fn check(text: &str, expected: Expect) {
-        let error = toml::from_str::<ProjectFile>(text).unwrap_err();
+        let error = ProjectFile::read(text).unwrap_err();
         expected.assert_eq(&error.to_string());
+    }
+
+    #[test]
+    fn a_key_in_the_wrong_place_is_not_shown() {
+        for text in [
+            "[providers.home]\nkey = \"sk-1\"",
+            "[providers.home]\nprotocol = \"openai\"\n\n# the key\nkey_env = sk-1",
+            "[providers.home]\nkey_env = [\"sk-1\"]",
+            "[providers]\nhome = { key = \"sk-1\" }",
+            "providers = { home = { key = \"sk-1\" } }",
+            "providers.home.key = \"sk-1\"",
+            "[ \"providers\" . home ]\nkey = \"sk-1\"",
+            "[providers.home]\nkey = \"sk-1",
+        ] {
+            let error = ProjectFile::read(text).unwrap_err().to_string();
+            assert!(error.starts_with("line "), "{text}: {error}");
+            assert!(!error.contains("sk-1"), "{text}: {error}");
+        }
     }
 
     #[test]
@@ -123,32 +208,29 @@ mod tests {
         check(
             "modle = \"x\"\n",
             expect![[r#"
-            TOML parse error at line 1, column 1
-              |
-            1 | modle = "x"
-              | ^^^^^
-            unknown field `modle`, expected `model` or `components`
-        "#]],
+                TOML parse error at line 1, column 1
+                  |
+                1 | modle = "x"
+                  | ^^^^^
+                unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`"#]],
         );
         check(
             "model = 3\n",
             expect![[r#"
-            TOML parse error at line 1, column 9
-              |
-            1 | model = 3
-              |         ^
-            invalid type: integer `3`, expected a string
-        "#]],
+                TOML parse error at line 1, column 9
+                  |
+                1 | model = 3
+                  |         ^
+                invalid type: integer `3`, expected a string"#]],
         );
         check(
             "[components]\nsupport = 3\n",
             expect![[r#"
-            TOML parse error at line 2, column 11
-              |
-            2 | support = 3
-              |           ^
-            invalid type: integer `3`, expected a path, or a table with `source` and `calls`
-        "#]],
+                TOML parse error at line 2, column 11
+                  |
+                2 | support = 3
+                  |           ^
+                invalid type: integer `3`, expected a path, or a table with `source` and `calls`"#]],
         );
         check(
             "[components.support]\nsource = \"a\"\ncall = []\n",
@@ -157,18 +239,16 @@ mod tests {
                   |
                 3 | call = []
                   | ^^^^
-                unknown field `call`, expected `source` or `calls`
-            "#]],
+                unknown field `call`, expected `source` or `calls`"#]],
         );
         check(
             "[components.support]\ncalls = []\n",
             expect![[r#"
-            TOML parse error at line 1, column 1
-              |
-            1 | [components.support]
-              | ^^^^^^^^^^^^^^^^^^^^
-            missing field `source`
-        "#]],
+                TOML parse error at line 1, column 1
+                  |
+                1 | [components.support]
+                  | ^^^^^^^^^^^^^^^^^^^^
+                missing field `source`"#]],
         );
         check(
             "[components.support]\nsource = \"a\"\ncalls = \"b\"\n",
@@ -177,18 +257,42 @@ mod tests {
                   |
                 3 | calls = "b"
                   |         ^^^
-                invalid type: string "b", expected a sequence
-            "#]],
+                invalid type: string "b", expected a sequence"#]],
+        );
+        check(
+            "[runtimes]\nreviews = \"a:b\"\n",
+            expect![[r#"
+                TOML parse error at line 2, column 1
+                  |
+                2 | reviews = "a:b"
+                  | ^^^^^^^
+                unknown field `reviews`, expected `exec` or `review`"#]],
+        );
+        check(
+            "[providers.home]\nprotocol = \"openai\"\nbase_url = \"http://[::1]/v1\"\nkey = \"sk-1\"\n",
+            expect!["line 4: unknown field `key`, expected one of `protocol`, `base_url`, `key_env`"],
+        );
+        check(
+            "[providers.home]\nprotocol = \"gemini\"\nbase_url = \"http://[::1]/v1\"\n",
+            expect!["line 2: unknown variant `gemini`, expected `openai` or `anthropic`"],
+        );
+        check(
+            "[[profiles]]\nprotocol = \"openai\"\nforced_tools = true\n",
+            expect![[r#"
+                TOML parse error at line 3, column 1
+                  |
+                3 | forced_tools = true
+                  | ^^^^^^^^^^^^
+                unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `native_json_schema`, `native_json_with_tools`, `source`, `checked_on`"#]],
         );
         check(
             "model = \"a\nb\"\n",
             expect![[r#"
-            TOML parse error at line 2, column 3
-              |
-            2 | b"
-              |   ^
-            key with no value, expected `=`
-        "#]],
+                TOML parse error at line 2, column 3
+                  |
+                2 | b"
+                  |   ^
+                key with no value, expected `=`"#]],
         );
     }
 }

@@ -1,16 +1,19 @@
 //! Settings as the program uses them: found, read, checked, every path resolved.
 //!
 //! Only this module and `main` know where settings come from. The project file is looked for from
-//! the current folder upwards; `OPENPROGRAM_HOME` moves the state folder and nothing else.
+//! the current folder upwards; `OPENPROGRAM_HOME` moves the state folder and nothing else. Variables
+//! are asked for by name and never listed.
 
 mod file;
 mod find;
+mod models;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub use file::{ComponentEntry, ProjectFile};
+pub use file::{ComponentEntry, FormError, ProjectFile, ProviderEntry, RuntimesTable};
 pub use find::{PROJECT_FILE, PROJECT_FILE_BYTES_MAX};
+pub use models::{ModelNames, ModelSettings, ProviderSettings};
 
 /// The state folder inside the project folder.
 const STATE_FOLDER: &str = ".openprogram";
@@ -52,7 +55,7 @@ pub enum SettingsError {
         /// The file.
         path: PathBuf,
         /// What is wrong and where.
-        source: Box<toml::de::Error>,
+        source: FormError,
     },
     /// A value in the project file cannot be used.
     #[error("`{key}` in `{}`: {message}", path.display())]
@@ -86,27 +89,33 @@ pub struct Settings {
     pub current_folder: PathBuf,
     /// The folder that holds sessions and caches; it may not exist yet.
     pub state_folder: PathBuf,
-    /// The model of the runtime, `provider:model`, if one is set.
-    pub model: Option<String>,
+    /// The models, and where they are served.
+    pub models: ModelSettings,
     /// The components, by name.
     pub components: Vec<ComponentSettings>,
+    /// Whether a terminal may be coloured: unless `NO_COLOR` or `TERM` says no.
+    pub colours: bool,
 }
+
+/// Looks up one variable of the environment.
+pub type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 impl Settings {
     /// Finds and reads the settings for a command that is run in `current_folder`.
     ///
-    /// `home` is the value of `OPENPROGRAM_HOME`. Nothing is created.
+    /// Nothing is created.
     ///
     /// # Errors
     /// When the project file cannot be read or holds something that cannot be used.
-    pub fn load(current_folder: &Path, home: Option<OsString>) -> Result<Self, SettingsError> {
+    pub fn load(current_folder: &Path, variables: Variables) -> Result<Self, SettingsError> {
         let found = find::project_file(current_folder)?;
         let project_folder = found
             .as_ref()
             .and_then(|(path, _)| path.parent())
             .unwrap_or(current_folder)
             .to_owned();
-        let state_folder = match home.filter(|home| !home.is_empty()) {
+        let set = |name: &str| variables(name).filter(|value| !value.is_empty());
+        let state_folder = match set("OPENPROGRAM_HOME") {
             Some(home) => current_folder.join(home),
             None => project_folder.join(STATE_FOLDER),
         };
@@ -114,15 +123,16 @@ impl Settings {
             project_file: None,
             current_folder: current_folder.to_owned(),
             state_folder,
-            model: None,
+            models: ModelSettings::of_variables(variables),
             components: Vec::new(),
+            colours: set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
         };
         if let Some((path, text)) = found {
-            let file = toml::from_str(&text).map_err(|error| SettingsError::Invalid {
+            let file = ProjectFile::read(&text).map_err(|source| SettingsError::Invalid {
                 path: path.clone(),
-                source: Box::new(error),
+                source,
             })?;
-            settings.apply(file, &path, &project_folder)?;
+            settings.apply(file, &path, &project_folder, variables)?;
             settings.project_file = Some(path);
         }
         Ok(settings)
@@ -139,16 +149,21 @@ impl Settings {
         file: ProjectFile,
         path: &Path,
         project_folder: &Path,
+        variables: Variables,
     ) -> Result<(), SettingsError> {
         let invalid = |key: String, message: String| SettingsError::Value {
             path: path.to_owned(),
             key,
             message,
         };
-        if let Some(model) = file.model {
-            check_model_name(&model).map_err(|m| invalid("model".to_owned(), m))?;
-            self.model = Some(model);
-        }
+        let names = ModelNames {
+            main: file.model,
+            exec: file.runtimes.exec,
+            review: file.runtimes.review,
+        };
+        self.models
+            .apply(names, file.providers, file.profiles, variables)
+            .map_err(|(key, message)| invalid(key, message))?;
         if file.components.len() > COMPONENTS_MAX {
             let message = format!("more than {COMPONENTS_MAX} components");
             return Err(invalid("components".to_owned(), message));
@@ -172,17 +187,6 @@ impl Settings {
             });
         }
         Ok(())
-    }
-}
-
-/// Checks the form of the name of a model; whether there is such a model is seen when it is opened.
-fn check_model_name(name: &str) -> Result<(), String> {
-    match name.split_once(':') {
-        Some((provider, model)) if !provider.is_empty() && !model.is_empty() => Ok(()),
-        _ => Err(format!(
-            "`{name}` is not the name of a model; write `provider:model`, for example \
-             `component:lexical-model` or `script:replies.jsonl`"
-        )),
     }
 }
 
@@ -214,6 +218,8 @@ mod tests {
 
     use super::*;
 
+    const NO_VARIABLES: Variables = &|_| None;
+
     fn project(text: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(PROJECT_FILE), text).unwrap();
@@ -238,21 +244,29 @@ mod tests {
             project_file: Some(project.path().join(PROJECT_FILE)),
             current_folder: deep.clone(),
             state_folder: project.path().join(".openprogram"),
-            model: Some("component:m".to_owned()),
+            models: ModelSettings {
+                names: ModelNames {
+                    main: Some("component:m".to_owned()),
+                    ..ModelNames::default()
+                },
+                ..ModelSettings::of_variables(NO_VARIABLES)
+            },
+            colours: true,
             components: vec![
                 component("abs", PathBuf::from("/x/abs.wasm"), &[]),
                 component("m", project.path().join("m.wasm"), &[]),
                 component("shop", project.path().join("src/shop"), &["refund"]),
             ],
         };
-        assert_eq!(Settings::load(&deep, None).unwrap(), expected);
+        assert_eq!(Settings::load(&deep, NO_VARIABLES).unwrap(), expected);
     }
 
     #[test]
     fn home_moves_the_state_and_an_empty_home_does_not() {
         let project = project("");
         let state = |home: &str| {
-            let settings = Settings::load(project.path(), Some(home.into())).unwrap();
+            let variables = |name: &str| (name == "OPENPROGRAM_HOME").then(|| home.into());
+            let settings = Settings::load(project.path(), &variables).unwrap();
             settings.state_folder
         };
         assert_eq!(state("/elsewhere"), PathBuf::from("/elsewhere"));
@@ -262,7 +276,7 @@ mod tests {
 
     fn check(text: &str, expected: Expect) {
         let project = project(text);
-        let error = Settings::load(project.path(), None).unwrap_err();
+        let error = Settings::load(project.path(), NO_VARIABLES).unwrap_err();
         let shown = error.to_string();
         expected.assert_eq(&shown.replace(&project.path().display().to_string(), "PROJECT"));
     }
@@ -272,13 +286,50 @@ mod tests {
         check(
             "model = \"lexical-model\"",
             expect![
-                "`model` in `PROJECT/openprogram.toml`: `lexical-model` is not the name of a model; write `provider:model`, for example `component:lexical-model` or `script:replies.jsonl`"
+                "`model` in `PROJECT/openprogram.toml`: `lexical-model` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
             ],
         );
         check(
             "model = \":x\"",
             expect![
-                "`model` in `PROJECT/openprogram.toml`: `:x` is not the name of a model; write `provider:model`, for example `component:lexical-model` or `script:replies.jsonl`"
+                "`model` in `PROJECT/openprogram.toml`: `:x` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
+            ],
+        );
+        for file in ["[runtimes]\nexec = \"x\"", "[runtimes]\nreview = \"x:\""] {
+            let key = if file.contains("exec") {
+                "runtimes.exec"
+            } else {
+                "runtimes.review"
+            };
+            let project = project(file);
+            let error = Settings::load(project.path(), NO_VARIABLES).unwrap_err();
+            assert!(
+                error.to_string().starts_with(&format!("`{key}` in")),
+                "{error}"
+            );
+        }
+        check(
+            "[providers.openai]\nprotocol = \"openai\"\nbase_url = \"http://[::1]/v1\"",
+            expect![
+                "`providers.openai` in `PROJECT/openprogram.toml`: `openai` is known already; take another name. `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL` move the known ones"
+            ],
+        );
+        check(
+            "[providers.Home]\nprotocol = \"openai\"\nbase_url = \"http://[::1]/v1\"",
+            expect![
+                "`providers.Home` in `PROJECT/openprogram.toml`: the name of a provider is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all"
+            ],
+        );
+        check(
+            "[providers.home]\nprotocol = \"openai\"\nbase_url = \" \"",
+            expect![
+                "`providers.home` in `PROJECT/openprogram.toml`: `base_url` is empty; write a URL, for example `http://127.0.0.1:8080/v1`"
+            ],
+        );
+        check(
+            "[providers.home]\nprotocol = \"openai\"\nbase_url = \"http://[::1]/v1\"\nkey_env = \"sk-1=x\"",
+            expect![
+                "`providers.home` in `PROJECT/openprogram.toml`: `key_env` is the name of a variable that holds the key, not the key: letters, digits and `_`"
             ],
         );
         check(

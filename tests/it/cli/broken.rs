@@ -2,6 +2,7 @@
 
 use openprogram_tests::cli::Project;
 use openprogram_tests::guests;
+use openprogram_tests::metadata::{Described, telling};
 
 use super::project;
 
@@ -18,9 +19,10 @@ fn said(project: &Project, arguments: &[&str]) -> String {
 
 #[test]
 fn a_file_that_is_no_component_is_named_with_what_it_is() {
-    let support = guests::bytes("support");
-    let half = &support[..support.len() / 2];
-    let mut flipped = support.clone();
+    // Its bytes depend on nothing but its text, so what is said of them does not change.
+    let whole = guests::bytes("oversized-result");
+    let half = &whole[..whole.len() / 2];
+    let mut flipped = whole.clone();
     let middle = flipped.len() / 2;
     for byte in &mut flipped[middle..middle + 64] {
         *byte ^= 0xff;
@@ -122,6 +124,19 @@ fn a_broken_argument_is_named() {
         ));
     }
     insta::assert_snapshot!("broken_arguments", shown);
+}
+
+#[test]
+fn a_name_that_would_take_over_a_terminal_is_shown_without_its_power() {
+    let name = "greet\u{1b}[2J\u{7}\0";
+    let function = Described {
+        name,
+        ..Described::default()
+    };
+    let project = project().file("liar.wasm", telling(&[function]).unwrap());
+    let said = said(&project, &["inspect", "liar.wasm"]);
+    let control = said.chars().find(|c| c.is_control() && *c != '\n');
+    assert_eq!(control, None, "{said:?}");
 }
 
 #[test]

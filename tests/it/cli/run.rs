@@ -23,7 +23,7 @@ fn a_message_is_routed_and_everything_is_shown_afterwards() {
 
 #[test]
 fn every_command_tells_a_program_the_same() {
-    let project = project_with(&["healthy"]);
+    let project = project_with(&["healthy", "chooser"]);
     let run = project.run(&["run", "route_message", "--arg", MESSAGE, "--json"]);
     assert_eq!(run.code, 0, "{run:?}");
     let told = run.json();
@@ -35,13 +35,17 @@ fn every_command_tells_a_program_the_same() {
     assert_eq!(sessions["sessions"][0]["session"], told["session"]);
     assert_eq!(sessions["sessions"][0]["status"], json!("completed"));
 
+    let project = project.file("replies.jsonl", "\"{\\\"call\\\": \\\"done\\\"}\"\n");
+    let pick = ["run", "pick", "--arg", "prompt=What now?", "--json"];
+    let script = ["--model", "script:replies.jsonl"];
+    let told = project.run(&[&pick[..], &script].concat()).json();
     let show = project.run(&["show", told["session"].as_str().unwrap(), "--json"]);
     insta::assert_snapshot!("show_json", show.shown(&project));
-    assert_eq!(show.json()["nodes"].as_array().unwrap().len(), 3);
+    assert_eq!(show.json()["nodes"].as_array().unwrap().len(), 2);
 
     let inspect = project.run(&["inspect", "healthy", "--json"]);
     insta::assert_snapshot!("inspect_json", inspect.shown(&project));
-    let inspect = project.run(&["inspect", "support.wasm"]);
+    let inspect = project.run(&["inspect", "chooser.wasm"]);
     insta::assert_snapshot!("inspect", inspect.shown(&project));
 }
 

@@ -3,38 +3,28 @@
 //! Builds from settings what a command needs and no more: a list of sessions needs no engine, an
 //! inspection no store. Nothing here knows how a command prints or ends.
 
-use std::collections::HashMap;
-use std::error::Error;
+mod models;
+
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use async_trait::async_trait;
 use openprogram_component::{
-    ComponentHost, Engine, EngineOptions, GuestDecider, Limits, LoadError, LoadedComponent,
-    MetadataMode,
+    ComponentHost, Engine, EngineOptions, Limits, LoadError, LoadedComponent, MetadataMode,
 };
 use openprogram_core::catalog::{Catalog, CatalogError};
 use openprogram_core::failure::FailureCode;
 use openprogram_core::id::{SessionId, Timestamp};
-use openprogram_core::llm::Provider;
 use openprogram_core::session::SessionStore;
-use openprogram_providers::{OpenError, ProviderFactory, Registry, ScriptProvider};
+use openprogram_providers::OpenError;
 use openprogram_runtime::{CallPolicy, GrantError, Providers, Runtime, RuntimeParts};
 use openprogram_store::{Durability, SqliteStore};
 
-use crate::input::read_text;
-use crate::settings::{ComponentSettings, Settings};
+use self::models::{Models, SharedTransport};
+use crate::settings::{ComponentSettings, ModelNames, Settings};
 use crate::source::{component_file, name_of};
 use crate::state::{MarkedStore, RunningSessions, StateFolder};
-
-/// Largest script of prepared replies: ten thousand replies of some kilobytes.
-const SCRIPT_BYTES_MAX: u64 = 64 << 20;
-/// The kind of models that are components.
-const COMPONENT_KIND: &str = "component";
-
-type Failed = Box<dyn Error + Send + Sync>;
 
 /// Why what a command needs cannot be built from the settings.
 #[derive(Debug, thiserror::Error)]
@@ -115,13 +105,15 @@ pub enum Components {
 pub struct RunChoice {
     /// The components that functions come from.
     pub components: Components,
-    /// The model, in place of the one of the project.
-    pub model: Option<String>,
+    /// The models, each in place of that of the project; `None` when none will be asked.
+    pub models: Option<ModelNames>,
 }
 
 /// Builds what commands need.
 pub struct App {
     settings: Settings,
+    /// Made when the first model behind HTTP is opened; all of them share its connections.
+    transport: SharedTransport,
 }
 
 /// A runtime with its components, and the engine that runs them.
@@ -143,7 +135,10 @@ impl App {
     /// An app over these settings. Reads and writes nothing.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self {
+            settings,
+            transport: SharedTransport::default(),
+        }
     }
 
     /// The settings.
@@ -224,7 +219,13 @@ impl App {
                 granted.map_err(AppError::Grant)?;
             }
         }
-        let models = self.models(choice, &engine, &state, &loaded, words).await?;
+        let providers = match &choice.models {
+            Some(names) => {
+                let mut models = Models::new(self, &engine, &state, &loaded);
+                models.open_all(names, words).await?
+            }
+            None => Providers::default(),
+        };
         let mut host = ComponentHost::new(engine.clone(), Limits::default());
         for component in loaded {
             host.add(component);
@@ -232,55 +233,14 @@ impl App {
         let store = SqliteStore::open(state.sessions_file(), Durability::default())?;
         let store = MarkedStore::new(Arc::new(store), state.running_sessions());
         let mut parts = RuntimeParts::new(Arc::new(store), Arc::new(host), Arc::new(catalog));
-        parts.providers = models;
+        parts.providers = providers;
         parts.policy = policy;
+        parts.retry = self.settings.models.retry;
+        parts.exec_timeout = self.settings.models.exec_timeout;
         Ok(Prepared {
             runtime: Runtime::new(parts),
             engine,
         })
-    }
-
-    /// The model of a run: the one on the command line, else that of the project, else none.
-    async fn models(
-        &self,
-        choice: &RunChoice,
-        engine: &Engine,
-        state: &StateFolder,
-        loaded: &[LoadedComponent],
-        words: &mut dyn Write,
-    ) -> anyhow::Result<Providers> {
-        // Paths on the command line start at the current folder, others at the project file.
-        let project_file = self.settings.project_file.as_deref();
-        let project_folder = project_file.and_then(Path::parent);
-        let (name, folder) = match (&choice.model, &self.settings.model) {
-            (Some(name), _) => (name, Some(self.settings.current_folder.as_path())),
-            (None, Some(name)) => (name, project_folder),
-            (None, None) => return Ok(Providers::default()),
-        };
-        let mut deciders: HashMap<_, _> = loaded
-            .iter()
-            .map(|c| (c.name().to_owned(), c.clone()))
-            .collect();
-        // A component of the project is a model even when functions come from elsewhere.
-        if let Some((COMPONENT_KIND, component)) = name.split_once(':')
-            && let Some(component) = self.settings.component(component)
-            && choice.components != Components::Project
-        {
-            let decider = load(engine, state, component, MetadataMode::Run, words).await?;
-            deciders.insert(component.name.clone(), decider);
-        }
-        let mut registry = Registry::default();
-        let folder = folder.unwrap_or(&self.settings.current_folder).to_owned();
-        registry.register("script:FILE", move |file: &str| open_script(&folder, file))?;
-        let known = deciders.keys().cloned().collect();
-        let component_models = ComponentModels {
-            engine: engine.clone(),
-            deciders,
-            known,
-        };
-        registry.register("component:NAME", component_models)?;
-        let provider = registry.open(name).await.map_err(AppError::Model)?;
-        Ok(Providers::all(provider))
     }
 
     fn unknown_component(&self, name: &str) -> AppError {
@@ -339,33 +299,4 @@ fn catalog(components: &[LoadedComponent]) -> Result<Catalog, AppError> {
         })?;
     }
     Ok(catalog)
-}
-
-/// `script:FILE`; the file is read once.
-fn open_script(folder: &Path, file: &str) -> Result<Arc<dyn Provider>, Failed> {
-    let text = read_text(&folder.join(file), SCRIPT_BYTES_MAX)?;
-    Ok(Arc::new(ScriptProvider::from_lines(file, &text)?))
-}
-
-/// `component:NAME`: components that decide.
-struct ComponentModels {
-    engine: Engine,
-    deciders: HashMap<String, LoadedComponent>,
-    known: Vec<String>,
-}
-
-#[async_trait]
-impl ProviderFactory for ComponentModels {
-    async fn open(&self, name: &str) -> Result<Arc<dyn Provider>, Failed> {
-        let Some(decider) = self.deciders.get(name) else {
-            let name = name.to_owned();
-            let mut known = self.known.clone();
-            known.sort();
-            return Err(Box::new(AppError::UnknownComponent { name, known }));
-        };
-        let full_name = format!("{COMPONENT_KIND}:{name}");
-        let (engine, decider) = (self.engine.clone(), decider.clone());
-        let decider = GuestDecider::new(full_name, engine, decider, Limits::default())?;
-        Ok(Arc::new(decider))
-    }
 }

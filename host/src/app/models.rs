@@ -1,0 +1,281 @@
+//! From the names of models to providers: scripts, components, and servers behind HTTP.
+//!
+//! Every model of a run is opened once, however many runtimes it stands behind. Keys go from the
+//! settings into providers and nowhere else.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use openprogram_component::{Engine, GuestDecider, Limits, LoadedComponent, MetadataMode};
+use openprogram_core::llm::{Abilities, EventSink, LlmError, ModelReply, ModelRequest, Provider};
+use openprogram_providers::{
+    AnthropicMessages, AnthropicOptions, OpenAiChat, OpenAiOptions, Profiles, Protocol,
+    ProviderFactory, Registry, ScriptProvider, Transport, TransportError, TransportOptions,
+};
+use openprogram_runtime::Providers;
+
+use super::{App, AppError, load};
+use crate::input::read_text;
+use crate::settings::{ModelNames, ModelSettings, ProviderSettings};
+use crate::state::StateFolder;
+
+/// Largest script of prepared replies: ten thousand replies of some kilobytes.
+const SCRIPT_BYTES_MAX: u64 = 64 << 20;
+/// The kind of models that are components.
+const COMPONENT_KIND: &str = "component";
+
+type Failed = Box<dyn Error + Send + Sync>;
+
+/// The one transport of the process.
+#[derive(Clone, Default)]
+pub(super) struct SharedTransport(Arc<OnceLock<Transport>>);
+
+impl SharedTransport {
+    fn get(&self) -> Result<Transport, TransportError> {
+        if let Some(transport) = self.0.get() {
+            return Ok(transport.clone());
+        }
+        let transport = Transport::new(TransportOptions::default())?;
+        // Two that meet here share the one that came first.
+        Ok(self.0.get_or_init(|| transport).clone())
+    }
+}
+
+/// Opens the models of one run.
+pub(super) struct Models<'a> {
+    app: &'a App,
+    engine: &'a Engine,
+    state: &'a StateFolder,
+    deciders: HashMap<String, LoadedComponent>,
+    opened: Vec<Opened>,
+}
+
+/// A model under its name and where its name was written.
+struct Opened {
+    name: String,
+    is_typed: bool,
+    provider: Arc<dyn Provider>,
+}
+
+impl<'a> Models<'a> {
+    /// `loaded` are the components that functions come from.
+    pub(super) fn new(
+        app: &'a App,
+        engine: &'a Engine,
+        state: &'a StateFolder,
+        loaded: &[LoadedComponent],
+    ) -> Self {
+        let deciders = loaded.iter().map(|c| (c.name().to_owned(), c.clone()));
+        Self {
+            app,
+            engine,
+            state,
+            deciders: deciders.collect(),
+            opened: Vec::new(),
+        }
+    }
+
+    /// The models behind the runtimes: each the one that was typed, else that of the project.
+    pub(super) async fn open_all(
+        &mut self,
+        typed: &ModelNames,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<Providers> {
+        let app = self.app;
+        let project = &app.settings.models.names;
+        Ok(Providers {
+            main: self.open(&typed.main, &project.main, words).await?,
+            exec: self.open(&typed.exec, &project.exec, words).await?,
+            review: self.open(&typed.review, &project.review, words).await?,
+        })
+    }
+
+    async fn open(
+        &mut self,
+        typed: &Option<String>,
+        project: &Option<String>,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<Option<Arc<dyn Provider>>> {
+        let is_typed = typed.is_some();
+        let Some(name) = typed.as_ref().or(project.as_ref()) else {
+            return Ok(None);
+        };
+        let known = |opened: &&Opened| opened.is_typed == is_typed && opened.name == *name;
+        if let Some(opened) = self.opened.iter().find(known) {
+            return Ok(Some(Arc::clone(&opened.provider)));
+        }
+        self.load_decider(name, words).await?;
+        // Paths on the command line start at the current folder, others at the project file.
+        let settings = &self.app.settings;
+        let project_folder = settings.project_file.as_deref().and_then(Path::parent);
+        let folder = project_folder
+            .filter(|_| !is_typed)
+            .unwrap_or(&settings.current_folder);
+        let opened = self.registry(folder)?.open(name).await;
+        let provider = opened.map_err(AppError::Model)?;
+        self.opened.push(Opened {
+            name: name.clone(),
+            is_typed,
+            provider: Arc::clone(&provider),
+        });
+        Ok(Some(provider))
+    }
+
+    /// A component of the project is a model even when functions come from elsewhere.
+    async fn load_decider(&mut self, name: &str, words: &mut dyn Write) -> anyhow::Result<()> {
+        if let Some((COMPONENT_KIND, name)) = name.split_once(':')
+            && !self.deciders.contains_key(name)
+            && let Some(component) = self.app.settings.component(name)
+        {
+            let mode = MetadataMode::Run;
+            let decider = load(self.engine, self.state, component, mode, words).await?;
+            self.deciders.insert(component.name.clone(), decider);
+        }
+        Ok(())
+    }
+
+    /// All kinds of models; scripts are looked for in `folder`.
+    fn registry(&self, folder: &Path) -> anyhow::Result<Registry> {
+        let mut registry = Registry::default();
+        let folder = folder.to_owned();
+        registry.register("script:FILE", move |file: &str| open_script(&folder, file))?;
+        let components = ComponentModels {
+            engine: self.engine.clone(),
+            deciders: self.deciders.clone(),
+        };
+        registry.register("component:NAME", components)?;
+        let models = &self.app.settings.models;
+        for provider in &models.providers {
+            let form = format!("{}:MODEL", provider.name);
+            let transport = self.app.transport.clone();
+            registry.register(&form, ServerModels::new(provider, models, transport))?;
+        }
+        Ok(registry)
+    }
+}
+
+/// `script:FILE`; the file is read once.
+fn open_script(folder: &Path, file: &str) -> Result<Arc<dyn Provider>, Failed> {
+    let text = read_text(&folder.join(file), SCRIPT_BYTES_MAX)?;
+    Ok(Arc::new(ScriptProvider::from_lines(file, &text)?))
+}
+
+/// `component:NAME`: components that decide.
+struct ComponentModels {
+    engine: Engine,
+    deciders: HashMap<String, LoadedComponent>,
+}
+
+#[async_trait]
+impl ProviderFactory for ComponentModels {
+    async fn open(&self, name: &str) -> Result<Arc<dyn Provider>, Failed> {
+        let Some(decider) = self.deciders.get(name) else {
+            let name = name.to_owned();
+            let mut known: Vec<_> = self.deciders.keys().cloned().collect();
+            known.sort();
+            return Err(Box::new(AppError::UnknownComponent { name, known }));
+        };
+        let full_name = format!("{COMPONENT_KIND}:{name}");
+        let (engine, decider) = (self.engine.clone(), decider.clone());
+        let decider = GuestDecider::new(full_name, engine, decider, Limits::default())?;
+        Ok(Arc::new(decider))
+    }
+}
+
+/// `PROVIDER:MODEL`: the models of one server.
+struct ServerModels {
+    provider: ProviderSettings,
+    models: ModelSettings,
+    transport: SharedTransport,
+}
+
+impl ServerModels {
+    fn new(
+        provider: &ProviderSettings,
+        models: &ModelSettings,
+        transport: SharedTransport,
+    ) -> Self {
+        Self {
+            provider: provider.clone(),
+            models: models.clone(),
+            transport,
+        }
+    }
+}
+
+#[async_trait]
+impl ProviderFactory for ServerModels {
+    async fn open(&self, model: &str) -> Result<Arc<dyn Provider>, Failed> {
+        let ProviderSettings {
+            name,
+            protocol,
+            base_url,
+            key_variable,
+            key,
+            needs_key,
+        } = self.provider.clone();
+        let name = format!("{name}:{model}");
+        if let Some(variable) = key_variable.filter(|_| needs_key && key.is_none()) {
+            return Ok(Arc::new(Keyless { name, variable }));
+        }
+        let rows = self.models.profiles.iter().cloned();
+        let profiles = Profiles::built_in()?.with_overrides(rows);
+        let profile = profiles.find(protocol, &base_url, model);
+        let model = model.to_owned();
+        let transport = self.transport.get()?;
+        Ok(match protocol {
+            Protocol::OpenAi => {
+                let options = OpenAiOptions {
+                    name,
+                    base_url,
+                    key,
+                    model,
+                    profile,
+                };
+                Arc::new(OpenAiChat::new(options, transport)?)
+            }
+            Protocol::Anthropic => {
+                let options = AnthropicOptions {
+                    name,
+                    base_url,
+                    key,
+                    model,
+                    profile,
+                };
+                Arc::new(AnthropicMessages::new(options, transport)?)
+            }
+        })
+    }
+}
+
+/// A model whose key is missing. It fails when it is asked, so that what needs no model runs.
+struct Keyless {
+    name: String,
+    variable: String,
+}
+
+#[async_trait]
+impl Provider for Keyless {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            text: true,
+            decide: false,
+        }
+    }
+
+    async fn complete(&self, _: &ModelRequest, _: &dyn EventSink) -> Result<ModelReply, LlmError> {
+        Err(LlmError::Unsupported(format!(
+            "there is no key for `{}`; put it into the variable `{}`, or choose another model \
+             with `--model`",
+            self.name, self.variable
+        )))
+    }
+}

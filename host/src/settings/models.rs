@@ -1,0 +1,287 @@
+//! The models of the settings: their names, the servers behind them with their keys, and how often
+//! and how long they are asked.
+//!
+//! Keys are taken from the variables that their owners set for other programs too, and are held as
+//! [`Secret`], which nothing prints. No key stands in a project file.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use openprogram_core::llm::{RetryPolicy, timeout_of};
+use openprogram_providers::{ANTHROPIC_BASE_URL, OPENAI_BASE_URL, ProfileRow, Protocol, Secret};
+
+use super::{ProviderEntry, Variables, check_component_name};
+
+/// Most providers in one project file; more are not written by hand.
+const PROVIDERS_MAX: usize = 100;
+/// Most profile rows in one project file; each is looked at when a model is opened.
+const PROFILES_MAX: usize = 1_000;
+/// Names of providers that are something else.
+const RESERVED: [&str; 4] = ["anthropic", "component", "openai", "script"];
+
+/// A key and what is wrong with its value.
+type Wrong = (String, String);
+
+/// The models behind the three runtimes, each `provider:model`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelNames {
+    /// Behind `runtime`.
+    pub main: Option<String>,
+    /// Behind `exec_runtime`; the main one when absent.
+    pub exec: Option<String>,
+    /// Behind `review_runtime`; the main one when absent.
+    pub review: Option<String>,
+}
+
+/// One server of models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderSettings {
+    /// The part of a model's name before the colon.
+    pub name: String,
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// The URL above the paths of the protocol.
+    pub base_url: String,
+    /// The variable that holds its key; `None` for a server that needs none.
+    pub key_variable: Option<String>,
+    /// Its key, where the variable is set.
+    pub key: Option<Secret>,
+    /// Whether it is of no use without a key.
+    pub needs_key: bool,
+}
+
+/// Everything about models that was set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelSettings {
+    /// The models of the project.
+    pub names: ModelNames,
+    /// The servers.
+    pub providers: Vec<ProviderSettings>,
+    /// What servers and models take, over what the program knows of them.
+    pub profiles: Vec<ProfileRow>,
+    /// How often and how patiently a failed request is tried again.
+    pub retry: RetryPolicy,
+    /// The time for one turn or decision that names none.
+    pub exec_timeout: Option<Duration>,
+}
+
+impl ModelSettings {
+    /// What holds without a project file.
+    #[must_use]
+    pub fn of_variables(variables: Variables) -> Self {
+        let text = |name: &str| text(variables, name);
+        let known = |name: &str, protocol, default_url: &str, variable: &str| {
+            let base_url = text(&format!("{variable}_BASE_URL"));
+            let key_variable = format!("{variable}_API_KEY");
+            ProviderSettings {
+                name: name.to_owned(),
+                protocol,
+                // A server of one's own may need no key; what is there is sent to it.
+                needs_key: base_url
+                    .as_ref()
+                    .is_none_or(|url| host(url) == host(default_url)),
+                base_url: base_url.unwrap_or_else(|| default_url.to_owned()),
+                key: text(&key_variable).map(Secret::new),
+                key_variable: Some(key_variable),
+            }
+        };
+        let (tries, base) = ("OPENPROGRAM_MAX_RETRIES", "OPENPROGRAM_RETRY_BACKOFF_BASE");
+        let timeout = text("OPENPROGRAM_EXEC_TIMEOUT_S");
+        Self {
+            names: ModelNames::default(),
+            providers: vec![
+                known(
+                    "anthropic",
+                    Protocol::Anthropic,
+                    ANTHROPIC_BASE_URL,
+                    "ANTHROPIC",
+                ),
+                known("openai", Protocol::OpenAi, OPENAI_BASE_URL, "OPENAI"),
+            ],
+            profiles: Vec::new(),
+            retry: RetryPolicy::from_settings(None, text(tries).as_deref(), text(base).as_deref()),
+            exec_timeout: timeout_of(None, timeout.as_deref()),
+        }
+    }
+
+    /// Adds what the project file says.
+    pub(super) fn apply(
+        &mut self,
+        names: ModelNames,
+        providers: BTreeMap<String, ProviderEntry>,
+        profiles: Vec<ProfileRow>,
+        variables: Variables,
+    ) -> Result<(), Wrong> {
+        for (key, name) in [
+            ("model", &names.main),
+            ("runtimes.exec", &names.exec),
+            ("runtimes.review", &names.review),
+        ] {
+            let checked = name.as_deref().map_or(Ok(()), check_model_name);
+            checked.map_err(|message| (key.to_owned(), message))?;
+        }
+        self.names = names;
+        for (key, count, most) in [
+            ("providers", providers.len(), PROVIDERS_MAX),
+            ("profiles", profiles.len(), PROFILES_MAX),
+        ] {
+            if count > most {
+                return Err((key.to_owned(), format!("more than {most} {key}")));
+            }
+        }
+        for (name, entry) in providers {
+            let key = format!("providers.{name}");
+            self.providers
+                .push(provider(name, entry, variables).map_err(|m| (key, m))?);
+        }
+        self.profiles = profiles;
+        Ok(())
+    }
+}
+
+fn provider(
+    name: String,
+    entry: ProviderEntry,
+    variables: Variables,
+) -> Result<ProviderSettings, String> {
+    if RESERVED.contains(&name.as_str()) {
+        return Err(format!(
+            "`{name}` is known already; take another name. `OPENAI_BASE_URL` and \
+             `ANTHROPIC_BASE_URL` move the known ones"
+        ));
+    }
+    check_component_name(&name).map_err(|form| form.replacen("a component", "a provider", 1))?;
+    if entry.base_url.trim().is_empty() {
+        return Err("`base_url` is empty; write a URL, for example \
+                    `http://127.0.0.1:8080/v1`"
+            .to_owned());
+    }
+    if let Some(variable) = &entry.key_env
+        && !is_variable(variable)
+    {
+        return Err(
+            "`key_env` is the name of a variable that holds the key, not the key: letters, \
+                    digits and `_`"
+                .to_owned(),
+        );
+    }
+    Ok(ProviderSettings {
+        name,
+        protocol: entry.protocol,
+        base_url: entry.base_url,
+        needs_key: entry.key_env.is_some(),
+        key: entry
+            .key_env
+            .as_deref()
+            .and_then(|variable| text(variables, variable))
+            .map(Secret::new),
+        key_variable: entry.key_env,
+    })
+}
+
+/// Checks the form of the name of a model; whether there is such a model is seen when it is opened.
+fn check_model_name(name: &str) -> Result<(), String> {
+    match name.split_once(':') {
+        Some((provider, model)) if !provider.is_empty() && !model.is_empty() => Ok(()),
+        _ => Err(format!(
+            "`{name}` is not the name of a model; write `provider:model`, for example \
+             `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
+        )),
+    }
+}
+
+/// A variable that holds more than space. What is no text can be no key and no URL.
+fn text(variables: Variables, name: &str) -> Option<String> {
+    let value = variables(name)?.into_string().ok()?;
+    (!value.trim().is_empty()).then_some(value)
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The host of a URL, for a comparison; the provider checks the URL itself.
+fn host(url: &str) -> &str {
+    let rest = url.trim().split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.split(':').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(variables: &[(&str, &str)]) -> ModelSettings {
+        let found = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| value.into())
+        };
+        ModelSettings::of_variables(&found)
+    }
+
+    #[test]
+    fn known_providers_take_keys_and_addresses_from_their_usual_variables() {
+        for (variables, expected) in [
+            (
+                &[][..],
+                [
+                    (ANTHROPIC_BASE_URL, None, true),
+                    (OPENAI_BASE_URL, None, true),
+                ],
+            ),
+            (
+                &[("OPENAI_API_KEY", " sk-1\n"), ("ANTHROPIC_API_KEY", " ")][..],
+                [
+                    (ANTHROPIC_BASE_URL, None, true),
+                    (OPENAI_BASE_URL, Some("sk-1"), true),
+                ],
+            ),
+            (
+                &[
+                    ("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1"),
+                    ("ANTHROPIC_BASE_URL", "https://api.anthropic.com/"),
+                ][..],
+                [
+                    ("https://api.anthropic.com/", None, true),
+                    ("http://127.0.0.1:8080/v1", None, false),
+                ],
+            ),
+        ] {
+            let providers = settings(variables).providers;
+            let found: Vec<_> = providers
+                .iter()
+                .map(|p| (p.base_url.as_str(), p.key.clone(), p.needs_key))
+                .collect();
+            let expected = expected.map(|(url, key, needs)| (url, key.map(Secret::new), needs));
+            assert_eq!(found, expected, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn tries_and_times_come_from_variables() {
+        let settings = settings(&[
+            ("OPENPROGRAM_MAX_RETRIES", "2"),
+            ("OPENPROGRAM_RETRY_BACKOFF_BASE", "0.5"),
+            ("OPENPROGRAM_EXEC_TIMEOUT_S", "30"),
+        ]);
+        let policy = RetryPolicy::from_settings(None, Some("2"), Some("0.5"));
+        let expected = (policy, Some(Duration::from_secs(30)));
+        assert_eq!((settings.retry, settings.exec_timeout), expected);
+        assert_eq!(super::tests::settings(&[]).exec_timeout, None);
+    }
+
+    #[test]
+    fn a_key_is_not_shown_with_the_settings() {
+        let variables = [
+            ("OPENAI_API_KEY", "sk-hidden-1"),
+            ("ANTHROPIC_API_KEY", "sk-hidden-2"),
+        ];
+        let shown = format!("{:?}", settings(&variables));
+        assert!(
+            !shown.contains("hidden") && shown.contains("***"),
+            "{shown}"
+        );
+    }
+}
