@@ -119,7 +119,10 @@ impl Provider for GuestModel {
             lane: Lane::Leaf,
         };
         let mailbox = Mailbox::default();
-        let (asked, reply) = (prompt(request), SinkHandle::new(mailbox.clone()));
+        let (asked, reply) = (
+            prompt(request),
+            SinkHandle::new(Arc::clone(&self.limits), mailbox.clone()),
+        );
         let work = run(&self.engine, job, async |store| {
             let gone = || CallError::Internal("the export `model` is gone".to_owned());
             let indices = prepared.model.as_ref().ok_or_else(gone)?;

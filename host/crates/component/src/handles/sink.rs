@@ -23,12 +23,13 @@ pub struct SinkHandle {
     /// The parts of the input that were read from a cache and written to one.
     cached: (u64, u64),
     stop: Option<StopReason>,
+    limits: Arc<Limits>,
     mailbox: Mailbox,
 }
 
 impl SinkHandle {
     /// An empty reply, whose pieces go to this mailbox too.
-    pub(crate) fn new(mailbox: Mailbox) -> Self {
+    pub(crate) fn new(limits: Arc<Limits>, mailbox: Mailbox) -> Self {
         Self {
             content: Vec::new(),
             bytes: 0,
@@ -36,6 +37,7 @@ impl SinkHandle {
             usage: None,
             cached: (0, 0),
             stop: None,
+            limits,
             mailbox,
         }
     }
@@ -45,8 +47,8 @@ impl SinkHandle {
         self.mailbox.clone()
     }
 
-    pub(crate) fn text(&mut self, text: String, limits: &Limits) -> Result<Piece, LimitReached> {
-        self.pay(text.len(), limits)?;
+    pub(crate) fn text(&mut self, text: String) -> Result<Piece, LimitReached> {
+        self.pay(text.len())?;
         if text.is_empty() {
             return Ok(None);
         }
@@ -57,28 +59,20 @@ impl SinkHandle {
         Ok(Some(ModelEvent::Text(text)))
     }
 
-    pub(crate) fn thinking(
-        &mut self,
-        text: String,
-        limits: &Limits,
-    ) -> Result<Piece, LimitReached> {
-        self.pay(text.len(), limits)?;
+    pub(crate) fn thinking(&mut self, text: String) -> Result<Piece, LimitReached> {
+        self.pay(text.len())?;
         Ok((!text.is_empty()).then_some(ModelEvent::Thinking(text)))
     }
 
-    pub(crate) fn tool_call(
-        &mut self,
-        call: ToolCall,
-        limits: &Limits,
-    ) -> Result<Piece, LimitReached> {
+    pub(crate) fn tool_call(&mut self, call: ToolCall) -> Result<Piece, LimitReached> {
         let ToolCall {
             id,
             name,
             arguments,
         } = &call;
-        self.pay(id.len() + name.len() + arguments.len(), limits)?;
+        self.pay(id.len() + name.len() + arguments.len())?;
         self.calls += 1;
-        let max = limits.reply_calls;
+        let max = self.limits.reply_calls;
         if self.calls > max {
             let message = format!("the reply of the model asks for more than {max} calls");
             return Err(LimitReached::new("reply_calls", max, message));
@@ -127,9 +121,9 @@ impl SinkHandle {
         }
     }
 
-    fn pay(&mut self, bytes: usize, limits: &Limits) -> Result<(), LimitReached> {
+    fn pay(&mut self, bytes: usize) -> Result<(), LimitReached> {
         self.bytes = self.bytes.saturating_add(bytes as u64);
-        let max = limits.reply_bytes;
+        let max = self.limits.reply_bytes;
         if self.bytes <= max {
             return Ok(());
         }
@@ -197,12 +191,13 @@ impl Mailbox {
 mod tests {
     use super::*;
 
-    fn limits() -> Limits {
-        Limits {
+    fn new_sink() -> SinkHandle {
+        let limits = Limits {
             reply_bytes: 12,
             reply_calls: 2,
             ..Limits::default()
-        }
+        };
+        SinkHandle::new(Arc::new(limits), Mailbox::default())
     }
 
     fn call(id: &str) -> ToolCall {
@@ -215,15 +210,14 @@ mod tests {
 
     #[test]
     fn what_was_given_is_the_reply_in_its_order() {
-        let mut sink = SinkHandle::new(Mailbox::default());
-        let limits = limits();
+        let mut sink = new_sink();
         let shown = [
-            sink.text("a".into(), &limits),
-            sink.text(String::new(), &limits),
-            sink.thinking("hm".into(), &limits),
-            sink.text("b".into(), &limits),
-            sink.tool_call(call("1"), &limits),
-            sink.text("c".into(), &limits),
+            sink.text("a".into()),
+            sink.text(String::new()),
+            sink.thinking("hm".into()),
+            sink.text("b".into()),
+            sink.tool_call(call("1")),
+            sink.text("c".into()),
         ]
         .map(|piece| piece.unwrap());
         sink.usage(1, 2);
@@ -268,7 +262,7 @@ mod tests {
             (Some("refusal"), StopReason::Refusal),
             (Some("tired"), StopReason::Other),
         ] {
-            let mut sink = SinkHandle::new(Mailbox::default());
+            let mut sink = new_sink();
             if let Some(reason) = reason {
                 sink.stop(reason);
             }
@@ -278,14 +272,13 @@ mod tests {
 
     #[test]
     fn a_reply_that_is_too_large_ends_by_its_limit() {
-        let limits = limits();
-        let mut sink = SinkHandle::new(Mailbox::default());
-        assert!(sink.thinking("0123456789".into(), &limits).is_ok());
+        let mut sink = new_sink();
+        assert!(sink.thinking("0123456789".into()).is_ok());
         let which = |reached: LimitReached| (reached.which, reached.limit);
-        let told = sink.text("012".into(), &limits).map_err(which);
+        let told = sink.text("012".into()).map_err(which);
         assert_eq!(told, Err(("reply_bytes", 12)));
-        let mut sink = SinkHandle::new(Mailbox::default());
-        let calls = ["1", "2", "3"].map(|id| sink.tool_call(call(id), &limits));
+        let mut sink = new_sink();
+        let calls = ["1", "2", "3"].map(|id| sink.tool_call(call(id)));
         let told = calls.map(|told| told.map(|_| ()).map_err(which));
         assert_eq!(told, [Ok(()), Ok(()), Err(("reply_calls", 2))]);
     }

@@ -5,7 +5,6 @@ use wasmtime::component::Resource;
 
 use crate::bindings::openprogram::agentic::completion as wire;
 use crate::handles::{Piece, PromptHandle, SinkHandle};
-use crate::limits::{LimitReached, Limits};
 use crate::state::CallState;
 
 impl wire::Host for CallState {}
@@ -47,14 +46,13 @@ impl wire::HostPrompt for CallState {
 impl CallState {
     /// Takes a piece and waits until it was handed over. A reply beyond its limit ends the call: a
     /// sink has no way to refuse.
-    async fn take(
+    async fn take<E: Into<wasmtime::Error>>(
         &mut self,
         sink: &Resource<SinkHandle>,
-        take: impl FnOnce(&mut SinkHandle, &Limits) -> Result<Piece, LimitReached>,
+        take: impl FnOnce(&mut SinkHandle) -> Result<Piece, E>,
     ) -> wasmtime::Result<()> {
-        let limits = &self.limits;
         let sink = self.table.get_mut(sink)?;
-        if let Some(event) = take(sink, limits)? {
+        if let Some(event) = take(sink).map_err(Into::into)? {
             let mailbox = sink.mailbox();
             mailbox.put(event).await;
         }
@@ -64,13 +62,11 @@ impl CallState {
 
 impl wire::HostSink for CallState {
     async fn text(&mut self, sink: Resource<SinkHandle>, text: String) -> wasmtime::Result<()> {
-        self.take(&sink, |sink, limits| sink.text(text, limits))
-            .await
+        self.take(&sink, |sink| sink.text(text)).await
     }
 
     async fn thinking(&mut self, sink: Resource<SinkHandle>, text: String) -> wasmtime::Result<()> {
-        self.take(&sink, |sink, limits| sink.thinking(text, limits))
-            .await
+        self.take(&sink, |sink| sink.thinking(text)).await
     }
 
     async fn tool_call(
@@ -85,8 +81,7 @@ impl wire::HostSink for CallState {
             name,
             arguments,
         };
-        self.take(&sink, |sink, limits| sink.tool_call(call, limits))
-            .await
+        self.take(&sink, |sink| sink.tool_call(call)).await
     }
 
     async fn usage(
