@@ -5,8 +5,10 @@
 use std::process::Command;
 
 use openprogram_core::guest::ToolsWanted;
+use openprogram_core::session::Node;
 use openprogram_core::tool::ToolChoice;
 use openprogram_runtime::TurnRequest;
+use openprogram_tests::host::named;
 use serde_json::{Value, json};
 
 use super::server::Server;
@@ -37,6 +39,17 @@ fn scenarios() -> Option<Vec<Value>> {
     let listed = listed.expect("Python runs");
     assert!(listed.status.success(), "{listed:?}");
     Some(serde_json::from_slice(&listed.stdout).expect("a list"))
+}
+
+/// The judge takes a reply with a broken piece for one that was read to its end, unless it sees the
+/// connection close before it has sent the rest. The graph shows whether the reply was refused.
+fn is_mistaken(finding: &Value, nodes: &[Node]) -> bool {
+    let mut ends = nodes.iter().filter_map(|node| node.end.as_ref());
+    finding["code"] == "malformed_chunk_ignored"
+        && ends.any(|end| {
+            let mut failed = end.attempts.iter().map(|attempt| named(&attempt.failure));
+            failed.any(|failed| failed == "llm provider")
+        })
 }
 
 fn judge() -> Option<Server> {
@@ -70,12 +83,9 @@ async fn no_scenario_of_the_judge_ends_in_a_bad_verdict() {
             assert_eq!(pending["pending"], json!([]), "{scenario} did not happen");
             assert!(nodes.iter().all(|node| node.end.is_some()), "{scenario}");
             let verdict = server.ask("GET", "/_llmock/verdict", None);
-            if verdict["findings"] != json!([]) {
-                findings.push(format!(
-                    "{scenario} {}: {}",
-                    protocol.0, verdict["findings"]
-                ));
-            }
+            let found = verdict["findings"].as_array().unwrap().iter();
+            let found = found.filter(|finding| !is_mistaken(finding, &nodes));
+            findings.extend(found.map(|f| format!("{scenario} {}: {f}", protocol.0)));
             count += 1;
         }
     }

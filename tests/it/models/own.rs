@@ -42,7 +42,9 @@ fn is_whole(request: &[u8]) -> bool {
         return false;
     };
     let lower = head.to_lowercase();
-    let length = lower.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let length = lower
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "));
     length.is_none_or(|length| body.len() >= length.parse().unwrap())
 }
 
@@ -75,8 +77,10 @@ fn reply(protocol: &str, text: &str, is_broken: bool) -> String {
                 "delta": {"type": "text_delta", "text": text}}),
         ]
     } else {
-        vec![json!({"id": "c", "object": "chat.completion.chunk", "model": "m",
-            "choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]})]
+        vec![
+            json!({"id": "c", "object": "chat.completion.chunk", "model": "m",
+            "choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]}),
+        ]
     };
     match (protocol, is_broken) {
         ("anthropic", true) => events.push(json!({"type": "error",
@@ -106,9 +110,15 @@ async fn an_error_inside_a_stream_is_an_error_and_its_beginning_is_not_a_reply()
         let outcome = prepared.runtime.exec(TurnRequest::text("hello")).await;
         assert_eq!(outcome.result.unwrap().text, "Hello.", "{protocol}");
         let nodes = nodes(&prepared, outcome.session.as_ref()).await;
-        let turn = nodes.iter().find(|n| n.opened.kind == NodeKind::Llm).unwrap();
+        let turn = nodes
+            .iter()
+            .find(|n| n.opened.kind == NodeKind::Llm)
+            .unwrap();
         let failed: Vec<_> = turn.end.as_ref().unwrap().attempts.iter().collect();
-        let failed: Vec<_> = failed.iter().map(|attempt| named(&attempt.failure)).collect();
+        let failed: Vec<_> = failed
+            .iter()
+            .map(|attempt| named(&attempt.failure))
+            .collect();
         assert_eq!(failed, ["llm provider"], "{protocol}");
         assert_eq!(serving.join().unwrap().len(), 2, "{protocol}");
     }
@@ -136,12 +146,22 @@ fn a_key_reaches_its_server_and_nothing_else() {
             .variable(&format!("{prefix}_API_KEY"), KEY)
             .variable(&format!("{prefix}_BASE_URL"), &format!("{url}{path}"));
         let model = format!("{protocol}:m");
-        let arguments = ["decide", "--options", "options.json", "--json", "--model", &model];
+        let arguments = [
+            "decide",
+            "--options",
+            "options.json",
+            "--json",
+            "--model",
+            &model,
+        ];
         let outcome = project.run(&arguments);
         assert_eq!(outcome.code, 4, "{outcome:?}");
         let heads = serving.join().unwrap();
         assert!(heads[0].contains(&header), "{heads:?}");
-        let session = outcome.stderr.lines().find_map(|line| line.strip_prefix("session "));
+        let session = outcome
+            .stderr
+            .lines()
+            .find_map(|line| line.strip_prefix("session "));
         let shown = project.run(&["show", session.unwrap(), "--json"]);
         let database = std::fs::read(project.path(".openprogram/sessions.db")).unwrap();
         let database = String::from_utf8_lossy(&database);
@@ -164,7 +184,14 @@ fn a_missing_key_is_named_by_its_variable() {
         ("anthropic:claude-opus-5", "ANTHROPIC_API_KEY"),
         ("mine:m", "MY_KEY"),
     ] {
-        let arguments = ["decide", "--options", "options.json", "--json", "--model", model];
+        let arguments = [
+            "decide",
+            "--options",
+            "options.json",
+            "--json",
+            "--model",
+            model,
+        ];
         let outcome = project.run(&arguments);
         let expected = json!({"error": {"kind": "no-provider", "message": format!(
             "there is no key for `{model}`; put it into the variable `{variable}`, or choose \
