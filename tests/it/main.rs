@@ -7,6 +7,7 @@
 
 mod cli;
 mod decision;
+mod models;
 mod printed;
 mod sandbox;
 mod tidy;

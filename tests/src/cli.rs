@@ -23,6 +23,7 @@ pub struct Project {
     base: TempDir,
     folder: Option<PathBuf>,
     builds: bool,
+    variables: Vec<(String, String)>,
 }
 
 /// What a command did.
@@ -52,6 +53,7 @@ impl Project {
             base,
             folder: None,
             builds: false,
+            variables: Vec::new(),
         }
     }
 
@@ -79,6 +81,13 @@ impl Project {
     #[must_use]
     pub fn with_toolchain(mut self) -> Self {
         self.builds = true;
+        self
+    }
+
+    /// Sets a variable for commands.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -134,6 +143,7 @@ impl Project {
             .env_clear()
             .env("HOME", self.base.path().join("home"));
         command.stdin(Stdio::null());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         match &self.folder {
             None => command.current_dir(self.folder()),
             Some(folder) => {

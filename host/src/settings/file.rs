@@ -204,6 +204,38 @@ mod tests {
     }
 
     #[test]
+    fn a_slip_about_models_is_shown_too() {
+        check(
+            "[runtimes]\nreviews = \"a:b\"\n",
+            expect![[r#"
+                TOML parse error at line 2, column 1
+                  |
+                2 | reviews = "a:b"
+                  | ^^^^^^^
+                unknown field `reviews`, expected `exec` or `review`"#]],
+        );
+        check(
+            "[providers.home]\nprotocol = \"openai\"\nbase_url = \"http://[::1]/v1\"\nkey = \"sk-1\"\n",
+            expect![
+                "line 4: unknown field `key`, expected one of `protocol`, `base_url`, `key_env`"
+            ],
+        );
+        check(
+            "[providers.home]\nprotocol = \"gemini\"\nbase_url = \"http://[::1]/v1\"\n",
+            expect!["line 2: unknown variant `gemini`, expected `openai` or `anthropic`"],
+        );
+        check(
+            "[[profiles]]\nprotocol = \"openai\"\nforced_tools = true\n",
+            expect![[r#"
+                TOML parse error at line 3, column 1
+                  |
+                3 | forced_tools = true
+                  | ^^^^^^^^^^^^
+                unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `native_json_schema`, `native_json_with_tools`, `source`, `checked_on`"#]],
+        );
+    }
+
+    #[test]
     fn a_slip_is_shown_with_its_place() {
         check(
             "modle = \"x\"\n",
@@ -258,32 +290,6 @@ mod tests {
                 3 | calls = "b"
                   |         ^^^
                 invalid type: string "b", expected a sequence"#]],
-        );
-        check(
-            "[runtimes]\nreviews = \"a:b\"\n",
-            expect![[r#"
-                TOML parse error at line 2, column 1
-                  |
-                2 | reviews = "a:b"
-                  | ^^^^^^^
-                unknown field `reviews`, expected `exec` or `review`"#]],
-        );
-        check(
-            "[providers.home]\nprotocol = \"openai\"\nbase_url = \"http://[::1]/v1\"\nkey = \"sk-1\"\n",
-            expect!["line 4: unknown field `key`, expected one of `protocol`, `base_url`, `key_env`"],
-        );
-        check(
-            "[providers.home]\nprotocol = \"gemini\"\nbase_url = \"http://[::1]/v1\"\n",
-            expect!["line 2: unknown variant `gemini`, expected `openai` or `anthropic`"],
-        );
-        check(
-            "[[profiles]]\nprotocol = \"openai\"\nforced_tools = true\n",
-            expect![[r#"
-                TOML parse error at line 3, column 1
-                  |
-                3 | forced_tools = true
-                  | ^^^^^^^^^^^^
-                unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `native_json_schema`, `native_json_with_tools`, `source`, `checked_on`"#]],
         );
         check(
             "model = \"a\nb\"\n",

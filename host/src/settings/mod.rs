@@ -282,32 +282,19 @@ mod tests {
     }
 
     #[test]
-    fn values_that_cannot_be_used_are_named() {
+    fn models_and_providers_that_cannot_be_used_are_named() {
         check(
-            "model = \"lexical-model\"",
+            "[runtimes]\nexec = \"x\"",
             expect![
-                "`model` in `PROJECT/openprogram.toml`: `lexical-model` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
+                "`runtimes.exec` in `PROJECT/openprogram.toml`: `x` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
             ],
         );
         check(
-            "model = \":x\"",
+            "[runtimes]\nreview = \"x:\"",
             expect![
-                "`model` in `PROJECT/openprogram.toml`: `:x` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
+                "`runtimes.review` in `PROJECT/openprogram.toml`: `x:` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
             ],
         );
-        for file in ["[runtimes]\nexec = \"x\"", "[runtimes]\nreview = \"x:\""] {
-            let key = if file.contains("exec") {
-                "runtimes.exec"
-            } else {
-                "runtimes.review"
-            };
-            let project = project(file);
-            let error = Settings::load(project.path(), NO_VARIABLES).unwrap_err();
-            assert!(
-                error.to_string().starts_with(&format!("`{key}` in")),
-                "{error}"
-            );
-        }
         check(
             "[providers.openai]\nprotocol = \"openai\"\nbase_url = \"http://[::1]/v1\"",
             expect![
@@ -330,6 +317,22 @@ mod tests {
             "[providers.home]\nprotocol = \"openai\"\nbase_url = \"http://[::1]/v1\"\nkey_env = \"sk-1=x\"",
             expect![
                 "`providers.home` in `PROJECT/openprogram.toml`: `key_env` is the name of a variable that holds the key, not the key: letters, digits and `_`"
+            ],
+        );
+    }
+
+    #[test]
+    fn values_that_cannot_be_used_are_named() {
+        check(
+            "model = \"lexical-model\"",
+            expect![
+                "`model` in `PROJECT/openprogram.toml`: `lexical-model` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
+            ],
+        );
+        check(
+            "model = \":x\"",
+            expect![
+                "`model` in `PROJECT/openprogram.toml`: `:x` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
             ],
         );
         check(

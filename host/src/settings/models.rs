@@ -261,15 +261,17 @@ mod tests {
 
     #[test]
     fn tries_and_times_come_from_variables() {
-        let settings = settings(&[
+        let set = settings(&[
             ("OPENPROGRAM_MAX_RETRIES", "2"),
             ("OPENPROGRAM_RETRY_BACKOFF_BASE", "0.5"),
             ("OPENPROGRAM_EXEC_TIMEOUT_S", "30"),
         ]);
         let policy = RetryPolicy::from_settings(None, Some("2"), Some("0.5"));
         let expected = (policy, Some(Duration::from_secs(30)));
-        assert_eq!((settings.retry, settings.exec_timeout), expected);
-        assert_eq!(super::tests::settings(&[]).exec_timeout, None);
+        assert_eq!((set.retry, set.exec_timeout), expected);
+        let unset = settings(&[]);
+        let expected = (RetryPolicy::default(), None);
+        assert_eq!((unset.retry, unset.exec_timeout), expected);
     }
 
     #[test]

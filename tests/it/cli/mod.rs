@@ -11,7 +11,7 @@ mod run;
 use openprogram_tests::cli::Project;
 
 /// The same program as `openprogram`, built for these tests.
-const BINARY: &str = env!("CARGO_BIN_EXE_openprogram-under-test");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_openprogram-under-test");
 
 /// A project without anything in it.
 fn project() -> Project {

@@ -203,6 +203,6 @@ async fn metadata_that_traps_loops_or_floods_ends_at_its_own_limits() {
         loop: the component could not tell its metadata: the function computed longer than 2000 ms
         growth: the component could not tell its metadata: the function needs more memory than 134217728 bytes
         outside of the memory: the component could not tell its metadata: the function trapped: invalid-value: return pointer not aligned
-        a list without end: 
+        a list without end: the metadata describes `.`, which the component does not export
     "#]].assert_eq(&shown.to_string());
 }
