@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use openprogram_component::{Engine, GuestDecider, Limits, LoadedComponent, MetadataMode};
+use openprogram_component::{Engine, Limits, LoadedComponent, MetadataMode, guest_provider};
 use openprogram_core::llm::{Abilities, EventSink, LlmError, ModelReply, ModelRequest, Provider};
 use openprogram_providers::{
     AnthropicMessages, AnthropicOptions, OpenAiChat, OpenAiOptions, Profiles, Protocol,
@@ -50,7 +50,7 @@ pub(super) struct Models<'a> {
     app: &'a App,
     engine: &'a Engine,
     state: &'a StateFolder,
-    deciders: HashMap<String, LoadedComponent>,
+    components: HashMap<String, LoadedComponent>,
     opened: Vec<Opened>,
 }
 
@@ -69,12 +69,12 @@ impl<'a> Models<'a> {
         state: &'a StateFolder,
         loaded: &[LoadedComponent],
     ) -> Self {
-        let deciders = loaded.iter().map(|c| (c.name().to_owned(), c.clone()));
+        let components = loaded.iter().map(|c| (c.name().to_owned(), c.clone()));
         Self {
             app,
             engine,
             state,
-            deciders: deciders.collect(),
+            components: components.collect(),
             opened: Vec::new(),
         }
     }
@@ -108,7 +108,7 @@ impl<'a> Models<'a> {
         if let Some(opened) = self.opened.iter().find(known) {
             return Ok(Some(Arc::clone(&opened.provider)));
         }
-        self.load_decider(name, words).await?;
+        self.load_component(name, words).await?;
         // Paths on the command line start at the current folder, others at the project file.
         let settings = &self.app.settings;
         let project_folder = settings.project_file.as_deref().and_then(Path::parent);
@@ -126,14 +126,14 @@ impl<'a> Models<'a> {
     }
 
     /// A component of the project is a model even when functions come from elsewhere.
-    async fn load_decider(&mut self, name: &str, words: &mut dyn Write) -> anyhow::Result<()> {
+    async fn load_component(&mut self, name: &str, words: &mut dyn Write) -> anyhow::Result<()> {
         if let Some((COMPONENT_KIND, name)) = name.split_once(':')
-            && !self.deciders.contains_key(name)
+            && !self.components.contains_key(name)
             && let Some(component) = self.app.settings.component(name)
         {
             let mode = MetadataMode::Run;
-            let decider = load(self.engine, self.state, component, mode, words).await?;
-            self.deciders.insert(component.name.clone(), decider);
+            let loaded = load(self.engine, self.state, component, mode, words).await?;
+            self.components.insert(component.name.clone(), loaded);
         }
         Ok(())
     }
@@ -145,7 +145,7 @@ impl<'a> Models<'a> {
         registry.register("script:FILE", move |file: &str| open_script(&folder, file))?;
         let components = ComponentModels {
             engine: self.engine.clone(),
-            deciders: self.deciders.clone(),
+            components: self.components.clone(),
         };
         registry.register("component:NAME", components)?;
         let models = &self.app.settings.models;
@@ -164,25 +164,29 @@ fn open_script(folder: &Path, file: &str) -> Result<Arc<dyn Provider>, Failed> {
     Ok(Arc::new(ScriptProvider::from_lines(file, &text)?))
 }
 
-/// `component:NAME`: components that decide.
+/// `component:NAME`: components that write or decide.
 struct ComponentModels {
     engine: Engine,
-    deciders: HashMap<String, LoadedComponent>,
+    components: HashMap<String, LoadedComponent>,
 }
 
 #[async_trait]
 impl ProviderFactory for ComponentModels {
     async fn open(&self, name: &str) -> Result<Arc<dyn Provider>, Failed> {
-        let Some(decider) = self.deciders.get(name) else {
+        let Some(component) = self.components.get(name) else {
             let name = name.to_owned();
-            let mut known: Vec<_> = self.deciders.keys().cloned().collect();
+            let mut known: Vec<_> = self.components.keys().cloned().collect();
             known.sort();
             return Err(Box::new(AppError::UnknownComponent { name, known }));
         };
         let full_name = format!("{COMPONENT_KIND}:{name}");
-        let (engine, decider) = (self.engine.clone(), decider.clone());
-        let decider = GuestDecider::new(full_name, engine, decider, Limits::default())?;
-        Ok(Arc::new(decider))
+        let (engine, component) = (self.engine.clone(), component.clone());
+        Ok(guest_provider(
+            full_name,
+            engine,
+            component,
+            Limits::default(),
+        )?)
     }
 }
 

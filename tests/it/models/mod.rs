@@ -3,11 +3,13 @@
 //! `tests/parts/install` puts them into `target/parts`. Where they are missing these tests say so and
 //! pass, except under `CI`. How things are joined is asserted, what a model says is not.
 
+mod insisting;
 mod judging;
 mod own;
 mod scripted;
 mod server;
 mod small;
+mod tickets;
 
 use std::path::PathBuf;
 

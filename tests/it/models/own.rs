@@ -1,6 +1,6 @@
 //! A server of our own, for what the others do not do: errors inside a stream, and keys.
 
-use std::io::{Read, Write};
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::thread::JoinHandle;
 
@@ -10,6 +10,7 @@ use openprogram_tests::cli::Project;
 use openprogram_tests::host::named;
 use serde_json::json;
 
+use super::insisting::read_request;
 use super::{PROTOCOLS, nodes, prepared, project};
 use crate::cli::BINARY;
 
@@ -20,32 +21,13 @@ fn serve(answers: Vec<String>) -> (String, JoinHandle<Vec<String>>) {
     let serving = std::thread::spawn(move || {
         let answer_one = |answer: &String| {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut request = Vec::new();
-            let mut bytes = [0; 4096];
-            while !is_whole(&request) {
-                let count = stream.read(&mut bytes).unwrap();
-                assert!(count > 0, "the request is cut");
-                request.extend_from_slice(&bytes[..count]);
-            }
+            let request = read_request(&mut stream).unwrap();
             stream.write_all(answer.as_bytes()).unwrap();
-            String::from_utf8(request).unwrap()
+            request
         };
         answers.iter().map(answer_one).collect()
     });
     (url, serving)
-}
-
-/// Whether a request has come with its whole body.
-fn is_whole(request: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(request);
-    let Some((head, body)) = text.split_once("\r\n\r\n") else {
-        return false;
-    };
-    let lower = head.to_lowercase();
-    let length = lower
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "));
-    length.is_none_or(|length| body.len() >= length.parse().unwrap())
 }
 
 fn answer(status: &str, media_type: &str, body: &str) -> String {

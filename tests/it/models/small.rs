@@ -16,7 +16,7 @@ use super::server::Server;
 use super::{PROTOCOLS, beside, nodes, part, prepared, project_at};
 
 /// A model that small does not always do what it is made to do.
-const TRIES: usize = 5;
+pub(super) const TRIES: usize = 5;
 
 const OPTIONS: &str = r#"{"form": "dict", "entries": [
     {"key": "refund", "handler": {"kind": "schema", "schema": {"amount": "int"}, "desc": "Pay back."}},
@@ -24,7 +24,7 @@ const OPTIONS: &str = r#"{"form": "dict", "entries": [
 ]}"#;
 
 /// The model with its own template, or with one that knows tools.
-fn model(template: Option<&str>) -> Option<Server> {
+pub(super) fn model(template: Option<&str>) -> Option<Server> {
     let python = part("venv/bin/python")?;
     let mut command = Command::new(python);
     command
