@@ -12,4 +12,5 @@ mod models;
 mod printed;
 mod sandbox;
 mod tidy;
+mod turns;
 mod values;

@@ -90,12 +90,14 @@ fn to_text(component: &LoadedComponent) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail; the same holds below.
     let _ = writeln!(text, "{}  {}", component.name(), component.digest());
-    if component.is_decider() {
-        let _ = writeln!(
-            text,
-            "picks among options: use it as `component:{}`",
-            component.name()
-        );
+    for (serves, what) in [
+        (component.is_model(), "writes text and calls tools"),
+        (component.is_decider(), "picks among options"),
+    ] {
+        if serves {
+            let name = component.name();
+            let _ = writeln!(text, "{what}: use it as `component:{name}`");
+        }
     }
     for function in component.functions() {
         write_function(&mut text, function);

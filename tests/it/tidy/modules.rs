@@ -207,6 +207,14 @@ const COMPONENT: Arrows = Arrows {
                 "limits", "error", "handles", "imports", "engine", "instance", "loader",
             ],
         ),
+        ("prompt", &["convert", "handles"]),
+        (
+            "model",
+            &[
+                "limits", "error", "handles", "imports", "engine", "instance", "loader", "decider",
+                "prompt",
+            ],
+        ),
         (
             "host",
             &[

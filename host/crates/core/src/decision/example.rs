@@ -10,10 +10,38 @@ const ITEMS_SHOWN_MAX: u32 = 4;
 /// How deep an example is; beyond it, values are null.
 const LEVELS_MAX: usize = 16;
 
+/// The placeholders that no caller means.
+const PLACEHOLDERS: [&str; 3] = [STRING, CHAR, BYTES];
+const STRING: &str = "<str>";
+const CHAR: &str = "<char>";
+const BYTES: &str = "<base64>";
+
 /// An object with an example value for each field.
 pub(super) fn example<'a>(fields: impl Iterator<Item = &'a Field>) -> Json {
     let mut left = VALUES_MAX;
     object(fields, 0, &mut left)
+}
+
+/// Whether arguments are the example itself: a model that quotes the menu picks nothing.
+///
+/// Only examples with a text placeholder count; `0` or `false` alone may well be meant.
+pub(super) fn is_example<'a>(
+    arguments: &JsonObject,
+    fields: impl Iterator<Item = &'a Field>,
+) -> bool {
+    arguments.values().any(has_placeholder)
+        && example(fields)
+            .as_object()
+            .is_some_and(|example| example == arguments)
+}
+
+fn has_placeholder(value: &Json) -> bool {
+    match value {
+        Json::String(text) => PLACEHOLDERS.contains(&text.as_str()),
+        Json::Array(items) => items.iter().any(has_placeholder),
+        Json::Object(members) => members.values().any(has_placeholder),
+        _ => false,
+    }
 }
 
 fn object<'a>(fields: impl Iterator<Item = &'a Field>, level: usize, left: &mut usize) -> Json {
@@ -36,9 +64,9 @@ fn value(ty: &Type, level: usize, left: &mut usize) -> Json {
         Type::Bool => Json::Bool(false),
         Type::Integer(_) => Json::from(0),
         Type::Float32 | Type::Float64 => Json::from(0.0),
-        Type::Char => "<char>".into(),
-        Type::String | Type::Enum(_) => "<str>".into(),
-        Type::Bytes => "<base64>".into(),
+        Type::Char => CHAR.into(),
+        Type::String | Type::Enum(_) => STRING.into(),
+        Type::Bytes => BYTES.into(),
         Type::Json => Json::Null,
         Type::AnyArray | Type::Flags(_) => Json::Array(Vec::new()),
         Type::AnyObject | Type::Map(..) => Json::Object(JsonObject::new()),
@@ -63,7 +91,7 @@ fn value(ty: &Type, level: usize, left: &mut usize) -> Json {
                 Some((case.name.clone(), payload.clone()))
             };
             match cases.cases.iter().find_map(with_payload) {
-                None => "<str>".into(),
+                None => STRING.into(),
                 Some((name, payload)) => member(&name, value(&payload, level + 1, left)),
             }
         }

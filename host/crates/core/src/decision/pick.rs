@@ -3,6 +3,7 @@
 //! The last pick of a reply that is valid wins. Names are never guessed.
 
 use super::arguments;
+use super::example::is_example;
 use super::extract::{ARGUMENT_KEYS, Candidate, find};
 use super::menu::{DECISION_FIELD, Menu};
 use super::option::{MenuOption, Payload};
@@ -20,7 +21,7 @@ pub enum PickErrorKind {
     NoAction,
     /// The pick names no option of the menu.
     UnknownCall,
-    /// The arguments are not an object.
+    /// The arguments are not an object, or are those of the example.
     BadArgs,
     /// A required argument is absent.
     MissingRequired,
@@ -156,6 +157,14 @@ pub fn check_pick(menu: &Menu, candidate: Candidate, mode: CheckMode) -> Result<
     }
     let mut repairs = candidate.repairs();
     let given = given_arguments(option, candidate.rest, &mut repairs)?;
+    if is_example(&given, option.members().iter().map(|member| member.field)) {
+        let message = format!(
+            "the arguments of {} are the placeholders of its example; give real values",
+            quoted(&option.name)
+        );
+        let kind = PickErrorKind::BadArgs;
+        return Err(PickError { kind, message });
+    }
     let checked = check_given(option, given, mode)?;
     Ok(Pick {
         index,

@@ -403,3 +403,28 @@ fn an_option_resolves_to_the_function_it_names() {
     assert_eq!(described(Some("When asked.")), "When asked.");
     assert_eq!(spec(None).resolve(|_| Err("gone")), Err("gone"));
 }
+
+#[test]
+fn a_copied_example_is_no_pick_and_an_earlier_or_later_real_one_is() {
+    let copied = r#"{"call": "say", "args": {"text": "<str>", "times": 0}}"#;
+    let refused = "bad_args: the arguments of \"say\" are the placeholders of its example; give \
+                   real values";
+    check(&[
+        (copied, refused),
+        (
+            &format!(
+                "Options: {copied} I pick {{\"call\": \"say\", \"args\": {{\"text\": \"hi\"}}}}"
+            ),
+            r#"say {"text":"hi"}"#,
+        ),
+        (
+            &format!("{{\"call\": \"say\", \"args\": {{\"text\": \"hi\"}}}} as in {copied}"),
+            r#"say {"text":"hi"}"#,
+        ),
+        // A text that merely looks like a placeholder is a text.
+        (
+            r#"{"call": "say", "args": {"text": "<str>", "times": 3}}"#,
+            r#"say {"text":"<str>","times":3}"#,
+        ),
+    ]);
+}
