@@ -170,7 +170,7 @@ pub(super) async fn measure() -> Result<()> {
 }
 
 /// Services of functions that ask for nothing.
-struct NoServices;
+pub(super) struct NoServices;
 
 fn nothing() -> Failure {
     Failure::new(FailureCode::Denied, "nothing is granted here")
