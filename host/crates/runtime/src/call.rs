@@ -163,6 +163,8 @@ pub(crate) async fn run_call(
     };
     let CallOutcome { result, report } = ports.parts.functions.call(function_call).await;
     frame.end();
+    // A function that was stopped in the middle leaves nodes below it; they are closed before it.
+    let settled = ports.recorder.settle().await;
     let result = result.map_err(|error| error.to_failure(&function.name.to_string()));
     let end = node_end(ports, &frame, &result, report);
     let status = end.status;
@@ -175,7 +177,7 @@ pub(crate) async fn run_call(
     CallEnd {
         node: Some(node),
         // A result that could not be recorded is not given out as if it had been.
-        result: closed.and(result),
+        result: settled.and(closed).and(result),
     }
 }
 

@@ -98,7 +98,7 @@ pub(crate) async fn decide(
     let run = Arc::new(Run::new(session.clone(), request.events));
     let frame = Frame::top(run, request.context).with_ambient(RuntimeRole::Main);
     let result = match until(decide_at_top(ports, &frame, planned), stop).await {
-        Some(result) => result,
+        Some(result) => ports.recorder.settle().await.and(result),
         None => Err(settled_cancel(ports).await),
     };
     DecideOutcome {
@@ -183,7 +183,7 @@ impl Top {
                 TurnOutcome {
                     session: Some(self.frame.run.session.clone()),
                     result: match result {
-                        Some(result) => result,
+                        Some(result) => ports.recorder.settle().await.and(result),
                         None => Err(settled_cancel(ports).await),
                     },
                 }

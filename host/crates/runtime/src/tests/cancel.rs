@@ -114,3 +114,39 @@ fn a_run_dropped_outside_an_async_runtime_is_closed_by_settling() {
     assert_eq!(settled, Ok(()));
     assert_eq!(statuses, [NodeStatus::Cancelled, NodeStatus::Cancelled]);
 }
+
+#[tokio::test]
+async fn what_a_limit_cut_off_below_a_call_is_closed_when_the_call_ends() {
+    let there = Arc::new(Notify::new());
+    let inner_there = Arc::clone(&there);
+    let inner = move |_: NativeCall| {
+        let there = Arc::clone(&inner_there);
+        async move {
+            there.notify_one();
+            pending::<Result<Json, CallError>>().await
+        }
+    };
+    // What a host does whose time for the function is over: the call below is dropped.
+    let outer = move |call: NativeCall| {
+        let there = Arc::clone(&there);
+        async move {
+            tokio::select! {
+                _ = call.services.call("inner", json!({})) => unreachable!("it waits for ever"),
+                () = there.notified() => Err(CallError::LimitReached {
+                    which: "wall_ms",
+                    limit: 20,
+                    message: "the function took longer than 20 ms".to_owned(),
+                }),
+            }
+        }
+    };
+    let functions = NativeFunctions::default()
+        .with(function("a", "outer", "", []), outer)
+        .with(function("a", "inner", "", []), inner);
+    let runtime = runtime_with(functions, |_| ());
+    let outcome = run(&runtime, "outer", json!({})).await;
+    assert_eq!(told(&outcome)["code"], "limit-reached");
+    let found = nodes(&runtime, &outcome).await;
+    let statuses: Vec<_> = found.iter().map(|node| node.status()).collect();
+    assert_eq!(statuses, [NodeStatus::Failed, NodeStatus::Cancelled]);
+}
