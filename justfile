@@ -23,4 +23,4 @@ snapshots:
     INSTA_UPDATE=always UPDATE_EXPECT=1 cargo test --workspace
 
 bench:
-    cargo run --release --package openprogram-tests --bin bench
+    cargo run --release --package openprogram-tests --bin measure

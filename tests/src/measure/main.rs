@@ -12,6 +12,7 @@ mod calls;
 mod decisions;
 mod loads;
 mod table;
+mod turns;
 
 use anyhow::Result;
 
@@ -29,6 +30,7 @@ async fn main() -> Result<()> {
     }
     calls::measure().await?;
     decisions::measure().await?;
+    turns::measure().await?;
     loads::measure().await?;
     Ok(())
 }

@@ -13,7 +13,8 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    fn of(mut samples: Vec<Duration>) -> Self {
+    /// The figures of some timings, at least one.
+    pub(super) fn of(mut samples: Vec<Duration>) -> Self {
         samples.sort();
         let at = |share: usize| samples[(samples.len() - 1) * share / 100];
         Self {
