@@ -67,7 +67,10 @@ fn a_source_folder_becomes_a_component_and_is_rebuilt_when_stale() {
 
 #[test]
 fn what_makes_no_component_is_named() {
-    let broken = SOURCE.replace("name: &str", "name: std::rc::Rc<str>");
+    let broken = format!(
+        "compile_error!(\"broken on purpose\");
+{SOURCE}"
+    );
     let mut shown = String::new();
     for (label, files) in [
         ("nothing", vec![]),

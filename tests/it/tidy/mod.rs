@@ -7,6 +7,7 @@ mod files;
 mod modules;
 mod packages;
 mod scan;
+mod tables;
 
 use std::fs;
 use std::path::{Path, PathBuf};

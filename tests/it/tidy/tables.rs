@@ -1,0 +1,311 @@
+//! The allowed arrows between the modules of each crate.
+//!
+//! A table lists modules lowest first, each with what it may use; a module uses only lines above
+//! its own, so that no table can hold a loop.
+
+/// A crate: its folder, and its modules lowest first. The root may use everything.
+pub(super) struct Arrows {
+    pub(super) source: &'static str,
+    pub(super) modules: &'static [(&'static str, &'static [&'static str])],
+}
+
+const CORE: Arrows = Arrows {
+    source: "host/crates/core/src",
+    modules: &[
+        ("content", &[]),
+        ("failure", &[]),
+        ("id", &[]),
+        ("schema", &[]),
+        ("function", &["schema"]),
+        ("catalog", &["function", "schema"]),
+        ("tool", &["function", "schema"]),
+        ("session", &["id", "content", "failure", "function"]),
+        (
+            "context",
+            &["session", "function", "content", "failure", "id", "schema"],
+        ),
+        ("decision", &["failure", "catalog", "function", "schema"]),
+        ("llm", &["content", "failure", "id", "session", "tool"]),
+        (
+            "guest",
+            &[
+                "content", "failure", "function", "tool", "session", "llm", "decision",
+            ],
+        ),
+    ],
+};
+
+const RUNTIME: Arrows = Arrows {
+    source: "host/crates/runtime/src",
+    modules: &[
+        ("arguments", &[]),
+        ("events", &[]),
+        ("limits", &[]),
+        ("policy", &[]),
+        ("sources", &[]),
+        ("frame", &["events", "limits"]),
+        ("recorder", &["sources"]),
+        ("request", &["events"]),
+        ("testing", &["sources"]),
+        (
+            "ports",
+            &["limits", "policy", "sources", "frame", "recorder"],
+        ),
+        ("call", &["arguments", "events", "frame", "ports"]),
+        ("deadline", &["sources", "ports"]),
+        ("open_turn", &["events", "frame", "recorder", "ports"]),
+        (
+            "attempt",
+            &["events", "frame", "recorder", "ports", "deadline"],
+        ),
+        ("tools", &["frame", "ports", "call"]),
+        (
+            "complete",
+            &[
+                "frame",
+                "recorder",
+                "ports",
+                "deadline",
+                "open_turn",
+                "attempt",
+            ],
+        ),
+        (
+            "tool_call",
+            &["arguments", "frame", "ports", "call", "tools"],
+        ),
+        ("ending", &["limits", "tool_call"]),
+        (
+            "ask",
+            &[
+                "events",
+                "frame",
+                "ports",
+                "deadline",
+                "open_turn",
+                "complete",
+            ],
+        ),
+        ("turn", &["limits", "frame", "ports", "tools", "complete"]),
+        (
+            "decide",
+            &[
+                "arguments",
+                "limits",
+                "frame",
+                "request",
+                "ports",
+                "call",
+                "complete",
+                "ask",
+            ],
+        ),
+        (
+            "exec",
+            &[
+                "events",
+                "frame",
+                "ports",
+                "deadline",
+                "open_turn",
+                "tools",
+                "complete",
+                "tool_call",
+                "ending",
+                "turn",
+            ],
+        ),
+        (
+            "closing",
+            &[
+                "events", "frame", "ports", "deadline", "complete", "ask", "turn", "decide", "exec",
+            ],
+        ),
+        (
+            "services",
+            &[
+                "limits", "frame", "ports", "call", "complete", "decide", "exec", "closing",
+            ],
+        ),
+        (
+            "top",
+            &[
+                "arguments",
+                "frame",
+                "request",
+                "ports",
+                "call",
+                "deadline",
+                "turn",
+                "decide",
+                "exec",
+                "closing",
+            ],
+        ),
+    ],
+};
+
+const COMPONENT: Arrows = Arrows {
+    source: "host/crates/component/src",
+    modules: &[
+        ("cache", &[]),
+        ("contract", &[]),
+        ("facts", &[]),
+        ("limits", &[]),
+        ("ticker", &[]),
+        ("convert", &["limits"]),
+        ("decode_types", &["facts"]),
+        ("error", &["cache"]),
+        ("handles", &["limits"]),
+        ("log", &["limits"]),
+        ("types", &["facts"]),
+        ("assemble", &["facts", "error", "types"]),
+        ("bindings", &["handles"]),
+        ("decode", &["facts", "decode_types", "error"]),
+        ("source", &["error"]),
+        ("state", &["limits", "log"]),
+        ("imports", &["convert", "handles", "bindings", "state"]),
+        (
+            "linking",
+            &["contract", "facts", "error", "bindings", "state"],
+        ),
+        ("trap", &["limits", "state"]),
+        (
+            "engine",
+            &["cache", "limits", "ticker", "error", "state", "linking"],
+        ),
+        ("instance", &["limits", "state", "trap", "engine"]),
+        (
+            "prepare",
+            &["facts", "error", "bindings", "source", "state", "engine"],
+        ),
+        ("bytes_call", &["convert", "state", "instance", "prepare"]),
+        ("code", &["facts", "error", "source", "engine", "prepare"]),
+        (
+            "sandbox",
+            &[
+                "facts", "limits", "error", "bindings", "engine", "instance", "code",
+            ],
+        ),
+        (
+            "loader",
+            &[
+                "contract", "facts", "error", "assemble", "decode", "source", "linking", "engine",
+                "code", "sandbox",
+            ],
+        ),
+        (
+            "decider",
+            &[
+                "limits", "error", "handles", "imports", "engine", "instance", "loader",
+            ],
+        ),
+        ("prompt", &["convert", "handles"]),
+        (
+            "model",
+            &[
+                "limits", "error", "handles", "imports", "engine", "instance", "loader", "decider",
+                "prompt",
+            ],
+        ),
+        (
+            "host",
+            &[
+                "limits",
+                "convert",
+                "handles",
+                "state",
+                "engine",
+                "instance",
+                "prepare",
+                "bytes_call",
+                "loader",
+            ],
+        ),
+    ],
+};
+
+const PROVIDERS: Arrows = Arrows {
+    source: "host/crates/providers/src",
+    modules: &[
+        ("registry", &[]),
+        ("script", &[]),
+        ("history", &[]),
+        ("profile", &[]),
+        ("secret", &[]),
+        ("sse", &[]),
+        ("failure", &["secret"]),
+        ("requests", &["profile"]),
+        ("checks", &["profile", "failure"]),
+        ("transport", &["secret", "failure"]),
+        ("exchange", &["sse", "failure", "transport"]),
+        (
+            "anthropic",
+            &[
+                "history",
+                "profile",
+                "secret",
+                "sse",
+                "failure",
+                "checks",
+                "transport",
+                "exchange",
+            ],
+        ),
+        (
+            "openai",
+            &[
+                "history",
+                "profile",
+                "secret",
+                "sse",
+                "failure",
+                "checks",
+                "transport",
+                "exchange",
+            ],
+        ),
+        (
+            "replay",
+            &[
+                "profile",
+                "secret",
+                "requests",
+                "transport",
+                "anthropic",
+                "openai",
+            ],
+        ),
+    ],
+};
+
+const STORE: Arrows = Arrows {
+    source: "host/crates/store/src",
+    modules: &[
+        ("error", &[]),
+        ("migrate", &["error"]),
+        ("row", &["error"]),
+        ("open", &["error", "migrate"]),
+        ("statement", &["error", "row"]),
+        ("sqlite", &["error", "open", "statement"]),
+    ],
+};
+
+const HOST: Arrows = Arrows {
+    source: "host/src",
+    modules: &[
+        ("input", &[]),
+        ("settings", &[]),
+        ("source", &[]),
+        ("state", &[]),
+        ("text", &[]),
+        ("app", &["input", "settings", "source", "state"]),
+        (
+            "commands",
+            &["input", "settings", "source", "state", "text", "app"],
+        ),
+    ],
+};
+
+/// Every crate that has a table.
+pub(super) const CRATES: [&Arrows; 6] = [&CORE, &RUNTIME, &COMPONENT, &PROVIDERS, &STORE, &HOST];
