@@ -158,8 +158,6 @@ async fn attack([hostile, healthy]: &[RunningHost; 2], attack: &(&str, Value, &s
         "`{function}` {arguments} ended as {told}"
     );
     let session = outcome.session.as_ref().context("a session")?;
-    // What a call below had open when its caller ran out of time is closed beside the run.
-    hostile.runtime.settle().await?;
     let nodes = hostile.nodes(session).await;
     ensure!(!nodes.is_empty(), "`{function}` left no node");
     ensure!(

@@ -267,6 +267,9 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
         FailureCode::NoRuntime => {
             Some("give a function on the call chain a parameter `runtime: &Runtime`".to_owned())
         }
+        FailureCode::NotFound if detail("session").is_some() => {
+            Some("`openprogram sessions` lists the sessions".to_owned())
+        }
         FailureCode::NotFound => {
             Some("`openprogram inspect COMPONENT` lists the functions of a component".to_owned())
         }

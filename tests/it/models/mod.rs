@@ -23,6 +23,10 @@ use openprogram_tests::guests;
 use crate::cli::BINARY;
 use server::Server;
 
+/// Where a reply of the small model is cut: what it says has no end, and the arguments of its calls
+/// need some room.
+const REPLY_TOKENS: u32 = 120;
+
 /// What the tests speak, and the path of its base URL below that of a server.
 const PROTOCOLS: [(&str, &str); 2] = [("openai", "/v1"), ("anthropic", "")];
 
@@ -50,7 +54,7 @@ fn project(base_url: &str, protocol: &str, guests: &[&str]) -> Project {
     let mut file = format!(
         "model = \"home:m\"\n\n[providers.home]\nprotocol = \"{protocol}\"\n\
          base_url = \"{base_url}\"\n\n[[profiles]]\nprotocol = \"{protocol}\"\n\
-         max_output_tokens = 40\nforced_tool_choice = true\n\n[components]\n"
+         max_output_tokens = {REPLY_TOKENS}\nforced_tool_choice = true\n\n[components]\n"
     );
     for name in guests {
         file.push_str(&format!("{name} = \"{name}.wasm\"\n"));

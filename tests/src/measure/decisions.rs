@@ -135,7 +135,11 @@ fn deciding() -> Function {
     }
 }
 
-pub(super) async fn fill(store: &dyn SessionStore, session: &SessionId, n_nodes: u64) -> Result<()> {
+pub(super) async fn fill(
+    store: &dyn SessionStore,
+    session: &SessionId,
+    n_nodes: u64,
+) -> Result<()> {
     let title = "a session with a past".to_owned();
     let created = Session {
         id: session.clone(),

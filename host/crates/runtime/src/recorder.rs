@@ -100,9 +100,9 @@ impl Recorder {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(Failure::new(
                 FailureCode::NotFound,
-                format!("there is no session `{id}`; `openprogram sessions` lists them"),
+                format!("there is no session `{id}`"),
             )
-            .with("name", id.as_str())),
+            .with("session", id.as_str())),
             Err(error) => Err(store_failure(&error)),
         }
     }

@@ -33,7 +33,7 @@ pub(crate) async fn run_function(
         Ok(planned) => planned,
         Err(failure) => {
             return RunOutcome {
-                session: wanted,
+                session: known(wanted, &failure),
                 node: None,
                 result: Err(failure),
             };
@@ -93,7 +93,7 @@ pub(crate) async fn decide(
     };
     let session = match enter(ports, request.session.clone(), &request.prompt).await {
         Ok(session) => session,
-        Err(failure) => return refused(request.session, failure),
+        Err(failure) => return refused(known(request.session, &failure), failure),
     };
     let run = Arc::new(Run::new(session.clone(), request.events));
     let frame = Frame::top(run, request.context).with_ambient(RuntimeRole::Main);
@@ -175,7 +175,7 @@ impl Top {
         };
         match entered {
             Err(failure) => TurnOutcome {
-                session: self.wanted.clone(),
+                session: known(self.wanted.clone(), &failure),
                 result: Err(failure),
             },
             Ok(planned) => {
@@ -199,6 +199,13 @@ impl Top {
             None => ports.recorder.create_session(session, &self.title).await,
         }
     }
+}
+
+/// The session that was asked for, unless the failure is that there is none.
+fn known(wanted: Option<SessionId>, failure: &Failure) -> Option<SessionId> {
+    wanted.filter(|_| {
+        failure.code != FailureCode::NotFound || !failure.details.contains_key("session")
+    })
 }
 
 /// Enters the session of a run, after what earlier runs left has been closed.

@@ -372,10 +372,11 @@ async fn runs_in_one_session_follow_each_other() {
     let outcome = runtime.run_function(elsewhere).await;
     let expected = json!({
         "code": "not-found",
-        "message": "there is no session `op-0000000000000abc`; `openprogram sessions` lists them",
-        "details": {"name": "op-0000000000000abc"},
+        "message": "there is no session `op-0000000000000abc`",
+        "details": {"session": "op-0000000000000abc"},
     });
     assert_eq!(told(&outcome), expected);
+    assert_eq!(outcome.session, None);
 }
 
 #[tokio::test]
