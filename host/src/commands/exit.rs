@@ -267,6 +267,17 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
         FailureCode::NoRuntime => {
             Some("give a function on the call chain a parameter `runtime: &Runtime`".to_owned())
         }
+        FailureCode::InvalidArgument if detail("function").is_some() => {
+            let path = detail("path").filter(|path| !path.is_empty())?;
+            if failure.message.contains("the context has no value") {
+                Some(format!("give it with `--context {}=VALUE`", cut(path)))
+            } else if failure.message.ends_with("a required value is missing") {
+                let argument = path.split(['.', '[']).next().unwrap_or(path);
+                Some(format!("give it with `--arg {}=VALUE`", cut(argument)))
+            } else {
+                None
+            }
+        }
         FailureCode::NotFound if detail("session").is_some() => {
             Some("`openprogram sessions` lists the sessions".to_owned())
         }

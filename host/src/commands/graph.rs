@@ -253,6 +253,9 @@ fn facts(node: &Node) -> Vec<(&'static str, String)> {
     } else if let Some(method) = fact("method") {
         lines.push(("method", shown(method)));
     }
+    if let Some(problem) = fact("no_pick").and_then(|no_pick| no_pick.get("message")) {
+        lines.push(("no pick", shown(problem)));
+    }
     if let Some(failure) = &end.failure {
         lines.push(("failure", failure_line(failure)));
     }

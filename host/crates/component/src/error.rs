@@ -49,7 +49,9 @@ pub enum LoadError {
     #[error("the component is damaged: {0}")]
     Malformed(String),
     /// It was built for another contract.
-    #[error("the component was built with another contract; rebuild it with this SDK")]
+    #[error(
+        "the component was built with another contract; rebuild it with this SDK, or this program where the SDK is newer"
+    )]
     OtherContract {
         /// The hash it carries.
         found: String,

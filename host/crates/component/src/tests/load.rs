@@ -78,7 +78,7 @@ async fn another_contract_is_refused_with_the_remedy() {
             .await
             .unwrap_err()
             .to_string(),
-        "the component was built with another contract; rebuild it with this SDK"
+        "the component was built with another contract; rebuild it with this SDK, or this program where the SDK is newer"
     );
 }
 

@@ -107,7 +107,18 @@ pub fn pick_from_weights<'a>(
     }
     let (index, probability) = best;
     let option = &menu.options()[index];
-    let checked = check_given(option, JsonObject::new(), CheckMode::Strict)?;
+    let checked = check_given(option, JsonObject::new(), CheckMode::Strict).map_err(|error| {
+        // Whoever reads it must see that no other argument was ever possible.
+        let message = format!(
+            "{} was picked by a model that only picks and cannot give arguments: {error}; use a \
+             model that writes",
+            quoted(&option.name)
+        );
+        PickError {
+            kind: error.kind,
+            message,
+        }
+    })?;
     let pick = Pick {
         index,
         name: option.name.clone(),

@@ -39,7 +39,10 @@ async fn a_decider_picks_by_weight_and_is_never_trusted() {
     };
     check_decider(
         &[("refund", 1.0)],
-        missing("`order`: a required value is missing"),
+        missing(
+            "\"refund\" was picked by a model that only picks and cannot give arguments: `order`: a \
+             required value is missing; use a model that writes",
+        ),
     )
     .await;
     check_decider(

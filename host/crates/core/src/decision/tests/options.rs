@@ -298,7 +298,11 @@ fn a_distribution_is_checked_before_it_picks() {
         (&[("second", 0.5), ("first-one", 0.5)], "first-one 0.5"),
         (&[("second", 0.9995)], "second 0.9995"),
         (&[("fourth", 1.0)], "fourth 1"),
-        (&[("third", 1.0)], "`a`: a required value is missing"),
+        (
+            &[("third", 1.0)],
+            "\"third\" was picked by a model that only picks and cannot give arguments: `a`: a \
+             required value is missing; use a model that writes",
+        ),
         (&[], "the answer weighs no option"),
         (
             &[("second", f64::NAN)],
