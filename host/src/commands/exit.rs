@@ -150,7 +150,10 @@ impl Report {
                 || cause.is::<InputError>()
                 || cause.is::<SettingsError>()
                 || cause.is::<SessionIdError>()
-                || matches!(cause.downcast_ref(), Some(StateError::NotPrivate { .. }));
+                || matches!(
+                    cause.downcast_ref(),
+                    Some(StateError::NotPrivate { .. } | StateError::Link { .. })
+                );
             let kind = if is_usage {
                 Some(of(FailureCode::InvalidArgument))
             } else if let Some(error) = cause.downcast_ref::<AppError>() {

@@ -35,6 +35,15 @@ pub enum StateError {
         /// What the system said.
         source: io::Error,
     },
+    /// It leads somewhere else, where files of others could be cleared and written.
+    #[error(
+        "the state folder `{}` is a link; remove it, or let OPENPROGRAM_HOME name the folder itself",
+        path.display()
+    )]
+    Link {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Others can look into it.
     #[error(
         "the state folder `{}` is open to other users and holds files already; `chmod 700` it, \
@@ -71,6 +80,12 @@ impl StateFolder {
     /// # Errors
     /// When it cannot be created, or is open to others and not empty.
     pub fn create(path: &Path) -> Result<Self, StateError> {
+        // A link can come with a clone; what it leads to is not ours.
+        if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+            return Err(StateError::Link {
+                path: path.to_owned(),
+            });
+        }
         create_private(path).map_err(io_error(path))?;
         make_private(path)?;
         let state = Self::at(path);
@@ -112,7 +127,9 @@ impl StateFolder {
     fn believe_or_clear(&self) -> Result<(), StateError> {
         let file = self.path.join(BIRTH_FILE);
         let expected = birth_mark(&self.path).map_err(io_error(&self.path))?;
-        if fs::read_to_string(&file).is_ok_and(|mark| mark == expected) {
+        // Only a plain file is read: a pipe would keep us waiting.
+        let is_plain = fs::symlink_metadata(&file).is_ok_and(|found| found.is_file());
+        if is_plain && fs::read_to_string(&file).is_ok_and(|mark| mark == expected) {
             return Ok(());
         }
         let cache = self.cache();
@@ -123,7 +140,19 @@ impl StateFolder {
             Err(error) => Err(error),
         };
         cleared.map_err(io_error(&cache))?;
-        fs::write(&file, expected).map_err(io_error(&file))
+        // A new file takes the place of whatever has the name; nothing is written through a link.
+        let new = self
+            .path
+            .join(format!("{BIRTH_FILE}.{}", std::process::id()));
+        // Left behind by a process that was killed between the two steps.
+        let _ = fs::remove_file(&new);
+        let written = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&new)
+            .and_then(|mut new| io::Write::write_all(&mut new, expected.as_bytes()))
+            .and_then(|()| fs::rename(&new, &file));
+        written.map_err(io_error(&file))
     }
 }
 
@@ -245,5 +274,38 @@ mod tests {
             "sessions"
         );
         assert_ne!(state, copy);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_cleared_or_written_through_a_link() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let precious = folder.path().join("home");
+        fs::create_dir_all(precious.join("cache/precious")).unwrap();
+        fs::set_permissions(
+            &precious,
+            std::os::unix::fs::PermissionsExt::from_mode(0o700),
+        )
+        .unwrap();
+        let link = folder.path().join("linked");
+        symlink(&precious, &link).unwrap();
+        let refused = StateFolder::create(&link).unwrap_err();
+        assert!(matches!(refused, StateError::Link { .. }), "{refused}");
+        assert!(precious.join("cache/precious").exists());
+
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "kept").unwrap();
+        let state = folder.path().join("state");
+        create_private(&state).unwrap();
+        symlink(&victim, state.join(BIRTH_FILE)).unwrap();
+        StateFolder::create(&state).unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "kept");
+        assert!(
+            fs::symlink_metadata(state.join(BIRTH_FILE))
+                .unwrap()
+                .is_file()
+        );
     }
 }

@@ -98,6 +98,10 @@ impl Drop for RunMark {
 
 /// Whether someone holds the lock of this file. Readers share it, so they never see each other.
 fn is_held(path: &Path) -> bool {
+    // Opening a pipe would wait for someone at its other end.
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
     match File::open(path).map(|file| file.try_lock_shared()) {
         Ok(Err(TryLockError::WouldBlock)) => true,
         Ok(Ok(()) | Err(TryLockError::Error(_))) | Err(_) => false,
@@ -105,6 +109,9 @@ fn is_held(path: &Path) -> bool {
 }
 
 fn open_or_create(path: &Path) -> io::Result<File> {
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("it is not a plain file; remove it"));
+    }
     OpenOptions::new()
         .write(true)
         .create(true)

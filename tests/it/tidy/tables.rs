@@ -187,11 +187,21 @@ const COMPONENT: Arrows = Arrows {
                 "facts", "limits", "error", "bindings", "engine", "instance", "code",
             ],
         ),
+        ("structure", &["error"]),
         (
             "loader",
             &[
-                "contract", "facts", "error", "assemble", "decode", "source", "linking", "engine",
-                "code", "sandbox",
+                "structure",
+                "contract",
+                "facts",
+                "error",
+                "assemble",
+                "decode",
+                "source",
+                "linking",
+                "engine",
+                "code",
+                "sandbox",
             ],
         ),
         (

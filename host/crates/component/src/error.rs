@@ -45,6 +45,12 @@ pub enum LoadError {
         /// The limit.
         max: usize,
     },
+    /// It makes too many instances of the modules and components in it.
+    #[error("the component makes more than {max} instances of what is in it; split it up")]
+    TooManyInstances {
+        /// The limit.
+        max: u64,
+    },
     /// It is cut off or invalid.
     #[error("the component is damaged: {0}")]
     Malformed(String),

@@ -72,6 +72,7 @@ mod prepare;
 mod code;
 
 mod sandbox;
+mod structure;
 
 mod loader;
 

@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::LoadError;
 use crate::facts::{DECIDER, FACTS_VERSION, Facts, MODEL, Signature};
 use crate::source::{ComponentSource, blocking, check_form, digest_of, read_file};
-use crate::{assemble, contract, decode, linking, sandbox};
+use crate::{assemble, contract, decode, linking, sandbox, structure};
 
 /// How a component is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,6 +207,7 @@ fn learn(engine: &Engine, name: &str, bytes: Arc<[u8]>) -> Result<Learned, LoadE
 
 /// Everything that can be known and refused without compiling.
 fn read_signature(bytes: &[u8]) -> Result<Signature, LoadError> {
+    structure::check(bytes)?;
     if let Some(found) = contract::hash_of_component(bytes)
         && found != contract::hash()
     {

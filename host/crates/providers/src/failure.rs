@@ -223,6 +223,15 @@ fn told_by_text(body: &[u8]) -> Told {
     }
 }
 
+/// The failure without the key, which a server that is out to tell it may have put anywhere; at the
+/// end of the message it may be cut.
+pub(crate) fn without_key(mut failure: LlmFailure, key: Option<&Secret>) -> LlmFailure {
+    if let Some(key) = key {
+        failure.message = key.redact_with_end(&failure.message);
+    }
+    failure
+}
+
 /// A provider's sentence as a message holds it: one line, cut, without the key.
 fn shown(sentence: &str, key: Option<&Secret>) -> String {
     let sentence = key.map_or_else(|| sentence.to_owned(), |key| key.redact(sentence));

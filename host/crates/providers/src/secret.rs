@@ -36,6 +36,20 @@ impl Secret {
         }
         text.replace(&self.0, STARS)
     }
+
+    /// The same for a text that was cut: the beginning of a key at its end goes too.
+    pub(crate) fn redact_with_end(&self, text: &str) -> String {
+        let mut text = self.redact(text);
+        let starts = (REDACTED_BYTES_MIN..self.0.len()).rev();
+        let cut = starts
+            .filter_map(|length| self.0.get(..length))
+            .find(|start| text.ends_with(start));
+        if let Some(start) = cut {
+            text.truncate(text.len() - start.len());
+            text.push_str(STARS);
+        }
+        text
+    }
 }
 
 impl fmt::Debug for Secret {
@@ -53,6 +67,20 @@ impl fmt::Display for Secret {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_taken_out_of_messages_also_when_it_is_cut_at_their_end() {
+        let key = Secret::new("sk-12345");
+        for (text, expected) in [
+            ("bad sk-12345 twice: sk-12345", "bad *** twice: ***"),
+            ("bad sk-123", "bad ***"),
+            ("bad sk-1", "bad ***"),
+            ("bad sk-", "bad sk-"),
+            ("sk-12 is not at the end", "sk-12 is not at the end"),
+        ] {
+            assert_eq!(key.redact_with_end(text), expected);
+        }
+    }
 
     #[test]
     fn a_key_is_never_printed() {

@@ -1,0 +1,201 @@
+//! Looks through a component before anything else does: that every part is there in full, and how
+//! many instances it makes of itself.
+//!
+//! Decoders set memory aside for what a part claims to be, and compilers work through every
+//! instance; both are bounded here first, in time linear in the bytes.
+
+use wasmparser::{
+    ComponentAlias, ComponentExternalKind, ComponentInstance, ComponentOuterAliasKind,
+    ComponentTypeRef, Instance, Parser, Payload,
+};
+
+use crate::error::LoadError;
+
+/// Instances that one component makes, those inside its inner components counted each time.
+/// Components of several languages make some dozens.
+const INSTANCES_MAX: u64 = 2_000;
+
+/// One component that is being read.
+#[derive(Default)]
+struct Level {
+    /// The instances that each known component makes, itself included.
+    components: Vec<u64>,
+    /// The instances made so far.
+    made: u64,
+}
+
+/// Checks the outer form of a component.
+///
+/// # Errors
+/// When a part is cut off, or when it makes too many instances.
+pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
+    let mut levels: Vec<Level> = Vec::new();
+    // What a component is taken for that comes out of an instance or as an argument.
+    let mut most = 1;
+    // Modules inside have no components and are skipped over.
+    let mut kinds = Vec::new();
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload.map_err(malformed)? {
+            Payload::Version { encoding, .. } => {
+                let is_component = encoding == wasmparser::Encoding::Component;
+                kinds.push(is_component);
+                if is_component {
+                    levels.push(Level::default());
+                }
+            }
+            Payload::End(_) => {
+                if kinds.pop() == Some(true)
+                    && let Some(ended) = levels.pop()
+                {
+                    let made = ended.made.saturating_add(1);
+                    most = most.max(made);
+                    if made > INSTANCES_MAX {
+                        let max = INSTANCES_MAX;
+                        return Err(LoadError::TooManyInstances { max });
+                    }
+                    if let Some(outer) = levels.last_mut() {
+                        outer.components.push(made);
+                    }
+                }
+            }
+            part => read_part(part, &mut levels, most)?,
+        }
+    }
+    Ok(())
+}
+
+fn read_part(part: Payload<'_>, levels: &mut [Level], most: u64) -> Result<(), LoadError> {
+    let Some((level, outer)) = levels.split_last_mut() else {
+        return Ok(());
+    };
+    match part {
+        Payload::InstanceSection(instances) => {
+            for instance in instances {
+                if let Instance::Instantiate { .. } = instance.map_err(malformed)? {
+                    level.made = level.made.saturating_add(1);
+                }
+            }
+        }
+        Payload::ComponentInstanceSection(instances) => {
+            for instance in instances {
+                let instance = instance.map_err(malformed)?;
+                if let ComponentInstance::Instantiate {
+                    component_index, ..
+                } = instance
+                {
+                    let made = known(level, component_index).unwrap_or(most);
+                    level.made = level.made.saturating_add(made);
+                }
+            }
+        }
+        Payload::ComponentAliasSection(aliases) => {
+            for alias in aliases {
+                match alias.map_err(malformed)? {
+                    ComponentAlias::InstanceExport {
+                        kind: ComponentExternalKind::Component,
+                        ..
+                    } => level.components.push(most),
+                    ComponentAlias::Outer {
+                        kind: ComponentOuterAliasKind::Component,
+                        count,
+                        index,
+                    } => {
+                        let found = match count {
+                            0 => known(level, index),
+                            _ => (outer.len().checked_sub(count as usize))
+                                .and_then(|at| known(&outer[at], index)),
+                        };
+                        level.components.push(found.unwrap_or(most));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Payload::ComponentImportSection(imports) => {
+            for import in imports {
+                if let ComponentTypeRef::Component(_) = import.map_err(malformed)?.ty {
+                    level.components.push(most);
+                }
+            }
+        }
+        Payload::ComponentExportSection(exports) => {
+            for export in exports {
+                let export = export.map_err(malformed)?;
+                if export.kind == ComponentExternalKind::Component {
+                    let made = known(level, export.index).unwrap_or(most);
+                    level.components.push(made);
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn known(level: &Level, index: u32) -> Option<u64> {
+    level.components.get(index as usize).copied()
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the form that `map_err` takes"
+)]
+fn malformed(error: wasmparser::BinaryReaderError) -> LoadError {
+    LoadError::Malformed(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(bytes: &[u8]) -> String {
+        check(bytes).map_or_else(|error| error.to_string(), |()| "fine".to_owned())
+    }
+
+    /// So many levels of components, each of which makes ten of the one below.
+    fn bomb(levels: usize) -> Vec<u8> {
+        let mut text = "(component $c0)".to_owned();
+        for level in 1..=levels {
+            let below = level - 1;
+            let made = format!("(instance (instantiate $c{below}))").repeat(10);
+            text = format!("(component $c{level} {text} {made})");
+        }
+        wat::parse_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_part_that_claims_more_than_is_there_is_refused_at_once() {
+        let claims = b"\0asm\x0d\0\x01\0\x05\xff\xff\xff\xff\x0f";
+        assert_eq!(
+            outcome(claims),
+            "the component is damaged: unexpected end-of-file (at offset 0xe)"
+        );
+    }
+
+    #[test]
+    fn instances_are_counted_through_all_levels() {
+        let refused = "the component makes more than 2000 instances of what is in it; split it up";
+        for (levels, expected) in [
+            (1, "fine"),
+            (2, "fine"),
+            (3, "fine"),
+            (4, refused),
+            (15, refused),
+        ] {
+            assert_eq!(outcome(&bomb(levels)), expected, "{levels} levels");
+        }
+        // Each time two instances, through an alias of a component further out.
+        for (times, expected) in [(900, "fine"), (1_100, refused)] {
+            let text = format!(
+                "(component (component $big (component $inner) (instance (instantiate $inner)))
+                   (component (alias outer 1 0 (component $x)) {}))",
+                "(instance (instantiate $x))".repeat(times)
+            );
+            assert_eq!(
+                outcome(&wat::parse_str(text).unwrap()),
+                expected,
+                "{times} times"
+            );
+        }
+    }
+}
