@@ -35,8 +35,19 @@ pub(crate) trait Decoder: Send {
     fn finish(self, sink: &dyn EventSink) -> Result<ModelReply, LlmFailure>;
 }
 
-/// Sends a request and reads its reply.
+/// Sends a request and reads its reply. No failure tells the key, wherever the server put it.
 pub(crate) async fn exchange<D: Decoder>(
+    transport: &Transport,
+    post: Post<'_>,
+    decoder: D,
+    sink: &dyn EventSink,
+) -> Result<ModelReply, LlmFailure> {
+    let key = post.key;
+    let replied = reply_to(transport, post, decoder, sink).await;
+    replied.map_err(|failure| failure::without_key(failure, key))
+}
+
+async fn reply_to<D: Decoder>(
     transport: &Transport,
     post: Post<'_>,
     mut decoder: D,

@@ -381,3 +381,21 @@ async fn a_proxy_is_used_when_one_is_given() {
     assert_eq!(line, Some(expected));
     assert!(!request.contains("authorization"), "{request}");
 }
+
+#[tokio::test]
+async fn an_error_inside_a_reply_is_told_without_the_key_over_both_protocols() {
+    let body = format!("{{\"error\":{{\"message\":\"bad Bearer {KEY}\"}}}}");
+    let event = format!("event: error\ndata: {body}\n\n");
+    let json = "content-type: application/json\r\n";
+    for answer in [stream(&[event.as_str()]), document("200 OK", json, &body)] {
+        let plays = vec![Play::Close(answer.clone()), Play::Close(answer)];
+        let (url, server) = serve(plays).await;
+        let providers: [&dyn Provider; 2] = [&openai(&url), &anthropic(&url)];
+        for provider in providers {
+            let failure = ask(provider).await.unwrap_err();
+            let expected = "the reply is an error: `error`: bad Bearer ***";
+            assert_eq!(failure.message, expected, "{}", provider.name());
+        }
+        server.await.unwrap();
+    }
+}

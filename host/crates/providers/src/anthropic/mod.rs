@@ -12,7 +12,6 @@ use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
 
 use crate::exchange::exchange;
-use crate::failure::without_key;
 use crate::profile::Profile;
 use crate::secret::Secret;
 use crate::transport::{Post, SetupError, Transport, address, header_name, secret_header};
@@ -113,7 +112,6 @@ impl Provider for AnthropicMessages {
         request: &ModelRequest,
         sink: &dyn EventSink,
     ) -> Result<ModelReply, LlmError> {
-        let asked = self.ask(request, sink).await;
-        asked.map_err(|failure| LlmError::Failed(without_key(failure, self.key.as_ref())))
+        self.ask(request, sink).await.map_err(LlmError::Failed)
     }
 }

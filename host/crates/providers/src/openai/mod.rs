@@ -16,7 +16,6 @@ use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 
 use crate::exchange::exchange;
-use crate::failure::without_key;
 use crate::profile::Profile;
 use crate::secret::Secret;
 use crate::transport::{Post, SetupError, Transport, address, secret_header};
@@ -113,7 +112,6 @@ impl Provider for OpenAiChat {
         request: &ModelRequest,
         sink: &dyn EventSink,
     ) -> Result<ModelReply, LlmError> {
-        let asked = self.ask(request, sink).await;
-        asked.map_err(|failure| LlmError::Failed(without_key(failure, self.key.as_ref())))
+        self.ask(request, sink).await.map_err(LlmError::Failed)
     }
 }
