@@ -81,7 +81,7 @@ async fn bad_decider_that_answers_well_picks() {
     expect![[r#"
         1 code test:chooser/guest.choose-other
           in   {"function":"chooser.stamp"}
-          decision: no valid pick after 1 attempt: `secret`: hidden parameter, and the context has no value for it
+          out  "from the menu"
         2 llm component:bad-decider caller=1
           in   "good: pick one."
           fact runtime="runtime"
@@ -92,5 +92,10 @@ async fn bad_decider_that_answers_well_picks() {
           fact confidence_source="decider"
           fact weights=[["other",1.0]]
           out  "{\"call\":\"other\"}"
+        3 code test:chooser/guest.stamp caller=1
+          in   {"secret":"from the menu"}
+          fact hidden_arguments=["secret"]
+          fact picked_by=node 2
+          out  "from the menu"
     "#]].assert_eq(&host.graph(&outcome).await.to_string());
 }

@@ -100,7 +100,8 @@ fn check_names(function: &Function, given: &JsonObject) -> Result<(), Failure> {
     Ok(())
 }
 
-fn mismatch(function: &Function, error: &CheckError) -> Failure {
+/// The failure of an argument that is missing or does not fit.
+pub(crate) fn mismatch(function: &Function, error: &CheckError) -> Failure {
     Failure::new(
         FailureCode::InvalidArgument,
         format!(

@@ -12,7 +12,9 @@ use openprogram_core::decision::{
 use openprogram_core::failure::Failure;
 use openprogram_core::function::{RuntimeRole, parameters_to_json_schema};
 use openprogram_core::id::NodeId;
-use openprogram_core::llm::{Choice, DecisionState, LlmError, LlmFailure, LlmReason, Weight};
+use openprogram_core::llm::{
+    Choice, DecisionState, LlmError, LlmFailure, LlmReason, Operation, Weight,
+};
 use openprogram_core::schema::{CheckMode, Type, type_to_json_schema};
 use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
@@ -48,8 +50,6 @@ pub(crate) struct Picked {
     pub(crate) method: &'static str,
     /// How often the model was asked.
     pub(crate) n_asked: u32,
-    /// The reply that held the pick; empty for a decider.
-    pub(crate) reply: String,
     /// Tokens used by asking again.
     pub(crate) usage_again: Usage,
 }
@@ -66,6 +66,7 @@ pub(crate) async fn ask(
         frame,
         provider: provider_of(ports, planned.role)?,
         role: planned.role,
+        operation: Operation::Decision,
         deadline: &deadline,
     };
     tell_asked(frame, &planned.menu);
@@ -120,13 +121,12 @@ pub(crate) async fn pick_from_reply<'a>(
         let error = match parse_reply(&planned.menu, &reply, CheckMode::Strict) {
             Ok(pick) => {
                 let facts = picked_facts(TEXT, &pick);
-                open.close(reply.clone(), facts).await?;
+                open.close(reply, facts).await?;
                 let picked = Picked {
                     pick,
                     turn: node,
                     method: TEXT,
                     n_asked,
-                    reply,
                     usage_again,
                 };
                 tell_picked(asker.frame, &picked);
@@ -188,13 +188,12 @@ async fn ask_decider(asker: Asker<'_>, planned: &PlannedDecision) -> Result<Pick
     let turn = open.id().clone();
     // Written as a model that writes would have, so that later turns read one form of pick.
     let reply = json!({ "call": weighed.pick.name }).to_string();
-    open.close(reply.clone(), facts).await?;
+    open.close(reply, facts).await?;
     let picked = Picked {
         pick: weighed.pick,
         turn,
         method: DECIDER,
         n_asked: 1,
-        reply,
         usage_again: Usage::default(),
     };
     tell_picked(asker.frame, &picked);

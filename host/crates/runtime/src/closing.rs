@@ -9,11 +9,12 @@ use openprogram_core::Json;
 use openprogram_core::decision::{finish_instruction, render_menu};
 use openprogram_core::failure::Failure;
 use openprogram_core::guest::{Closing, DecisionRequest, ExecRequest};
+use openprogram_core::llm::Operation;
 
 use crate::ask::{PlannedDecision, pick_from_reply, tell_asked};
 use crate::complete::{Asker, provider_of, summed};
 use crate::deadline::Deadline;
-use crate::decide::{plan_decision, resolve};
+use crate::decide::{can_run, plan_decision, resolve};
 use crate::events::Event;
 use crate::exec::work;
 use crate::frame::Frame;
@@ -47,7 +48,7 @@ pub(crate) fn plan_closing(
         runtime: None,
     };
     Ok(PlannedClosing {
-        decision: plan_decision(ports, frame, request.runtime, decision)?,
+        decision: plan_decision(ports, frame, request.runtime, decision).and_then(can_run)?,
         turn: plan_turn(ports, frame, request)?,
     })
 }
@@ -88,6 +89,7 @@ pub(crate) async fn close_planned(
         frame,
         provider: provider_of(ports, turn.role)?,
         role: turn.role,
+        operation: Operation::Exec,
         deadline,
     };
     let (usage, n_requests) = (worked.usage, worked.n_requests);

@@ -8,7 +8,8 @@ use openprogram_core::context::{ContextRead, FrameView, read_context};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::llm::{
-    Asked, DecisionState, EventSink, ModelReply, ModelRequest, NoEvents, Provider, Weight,
+    Asked, DecisionState, EventSink, ModelReply, ModelRequest, NoEvents, Operation, Provider,
+    Weight,
 };
 use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
@@ -28,6 +29,7 @@ pub(crate) struct Asker<'a> {
     pub(crate) provider: &'a dyn Provider,
     /// The runtime that the turn is made with.
     pub(crate) role: RuntimeRole,
+    pub(crate) operation: Operation,
     pub(crate) deadline: &'a Deadline,
 }
 
@@ -145,7 +147,7 @@ impl<'a> Asker<'a> {
         let mut open = self.begin(turn, &request.system).await?;
         let watched = Watched::new(self.ports, &self.frame.run, open.id().clone());
         let sink: &dyn EventSink = if told { &watched } else { &NoEvents };
-        let asked = Asked::of(self.provider.name(), request);
+        let asked = Asked::of(self.operation, self.provider.name(), request);
         let ask = || self.provider.complete(request, sink);
         let shown = || watched.has_shown();
         let tried = ask_with_retries(self.asking(open.node()), asked, ask, shown).await;
@@ -174,6 +176,7 @@ impl<'a> Asker<'a> {
         };
         let open = self.begin(turn, &state.system).await?;
         let asked = Asked {
+            operation: self.operation,
             model: self.provider.name().to_owned(),
             had_image: false,
         };

@@ -4,16 +4,15 @@
 
 use std::sync::Arc;
 
+use openprogram_core::Json;
 use openprogram_core::decision::{
-    DecisionError, MENU_OPTIONS_MAX, Menu, MenuError, Payload, Pick, PickError, fill_hidden,
-    resolve_value,
+    MENU_OPTIONS_MAX, Menu, MenuError, Payload, Pick, fill_hidden, hidden_values, resolve_value,
 };
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::{FunctionRef, RuntimeRole};
+use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{DecisionRequest, PickedOption};
-use openprogram_core::{Json, JsonObject};
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, mismatch};
 use crate::ask::{Picked, PlannedDecision, ask};
 use crate::call::{PlannedCall, find_function, run_call};
 use crate::complete::provider_of;
@@ -28,8 +27,9 @@ pub(crate) async fn make_decision(
     frame: &Arc<Frame>,
     request: DecisionRequest,
 ) -> Result<Json, Failure> {
-    let planned =
-        plan_in_frame(ports, frame, request).inspect_err(|failure| frame.note_refusal(failure))?;
+    let planned = plan_in_frame(ports, frame, request)
+        .and_then(can_run)
+        .inspect_err(|failure| frame.note_refusal(failure))?;
     let picked = ask(ports, frame, &planned).await?;
     resolve(ports, frame, planned, picked).await
 }
@@ -57,10 +57,6 @@ pub(crate) async fn decide_at_top(
     planned: PlannedDecision,
 ) -> Result<DecidedPick, Failure> {
     let picked = ask(ports, frame, &planned).await?;
-    if let Payload::Function(function) = payload(&planned, &picked.pick) {
-        // Filled in to see whether the function could run, and not shown.
-        fill(function, &planned.context, &picked)?;
-    }
     let pick = picked.pick;
     Ok(DecidedPick {
         value: resolve_value(&planned.menu, &pick),
@@ -126,6 +122,20 @@ pub(crate) fn plan_at_top(
         max_retries: request.max_retries,
     };
     check(ports, &planned)?;
+    can_run(planned)
+}
+
+/// Checks that whatever is picked can run: what a model may not give is there already.
+///
+/// # Errors
+/// `invalid-argument`, with the option, the function and the hidden parameter.
+pub(crate) fn can_run(planned: PlannedDecision) -> Result<PlannedDecision, Failure> {
+    for option in planned.menu.options() {
+        if let Payload::Function(function) = &option.payload {
+            hidden_values(function, &planned.context)
+                .map_err(|error| of_option(&option.name, mismatch(function, &error)))?;
+        }
+    }
     Ok(planned)
 }
 
@@ -164,7 +174,8 @@ pub(crate) async fn resolve(
             return Ok(value.unwrap_or_default());
         }
     };
-    let values = fill(&function, &planned.context, &picked)?;
+    let values = fill_hidden(&function, picked.pick.arguments, &planned.context)
+        .map_err(|error| mismatch(&function, &error))?;
     let call = PlannedCall {
         node: ports.recorder.new_node_id(),
         function,
@@ -179,20 +190,6 @@ pub(crate) async fn resolve(
         inside: None,
     };
     run_call(ports, frame, call).await.result
-}
-
-/// Completes the arguments of a picked function. Asking again would not help: what is missing is
-/// not the model's to give.
-fn fill(
-    function: &FunctionRef,
-    context: &JsonObject,
-    picked: &Picked,
-) -> Result<JsonObject, Failure> {
-    let filled = fill_hidden(function, picked.pick.arguments.clone(), context);
-    filled.map_err(|error| {
-        let error = PickError::from(error);
-        DecisionError::new(error, picked.n_asked, &picked.reply).to_failure()
-    })
 }
 
 /// A failure about one option names it.

@@ -10,7 +10,7 @@ use openprogram_core::content::{ContentBlock, Message, Role, ToolCall};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::guest::{ExecReply, ExecRequest};
 use openprogram_core::id::NodeId;
-use openprogram_core::llm::{LlmReason, ModelReply, ModelRequest, StopReason};
+use openprogram_core::llm::{LlmReason, ModelReply, ModelRequest, Operation, StopReason};
 use openprogram_core::session::Usage;
 use openprogram_core::tool::ToolChoice;
 use openprogram_core::{Json, JsonObject};
@@ -88,6 +88,7 @@ pub(crate) async fn work<'a>(
         frame,
         provider: provider_of(ports, turn.role)?,
         role: turn.role,
+        operation: Operation::Exec,
         deadline,
     };
     let mut work = Work::begin(ports, frame, asker, turn, closing).await?;

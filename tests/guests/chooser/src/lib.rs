@@ -11,6 +11,7 @@ pub mod guest {
             .function::<greet>("greet")
             .function::<needy>("needy")
             .function::<stamp>("stamp")
+            .context(json!({"secret": "from the menu"}))
             .value_described("done", "DONE", "Nothing is left to do.")
             .schema_described(
                 "plan",
@@ -21,10 +22,7 @@ pub mod guest {
 
     /// Decides over all options; the decision is made by the runtime of this call.
     pub fn choose(prompt: String, max_retries: u32, runtime: &Runtime) -> Result<Json, Failure> {
-        let menu = menu()
-            .max_retries(max_retries)
-            .context(json!({"secret": "from the menu"}));
-        decision::make(&prompt, &menu.runtime(runtime))
+        decision::make(&prompt, &menu().max_retries(max_retries).runtime(runtime))
     }
 
     /// Decides with whatever runtime the chain of calls has.
@@ -50,6 +48,7 @@ pub mod guest {
     pub fn choose_other(function: String, runtime: &Runtime) -> Result<Json, Failure> {
         let menu = Menu::new()
             .function_named("other", &function)
+            .context(json!({"secret": "from the menu"}))
             .value("done", "DONE");
         decision::make("good: pick one.", &menu.runtime(runtime))
     }

@@ -39,37 +39,57 @@ pub(super) fn check_owned_arguments(
 
 /// Completes checked arguments: hidden parameters from the context, then defaults.
 ///
-/// The result has the parameters in declared order, injected runtimes left out. The context is
-/// data of the caller, so it is read leniently; visible parameters are never filled from it.
+/// The result has the parameters in declared order, injected runtimes left out. Visible parameters
+/// are never filled from the context.
 ///
 /// # Errors
-/// All hidden parameters without a value in one error, else the first mismatch. The message never
-/// repeats a value of the context. Asking a model again cannot help.
+/// As [`hidden_values`].
 pub fn fill_hidden(
     function: &Function,
     mut arguments: JsonObject,
     context: &JsonObject,
 ) -> Result<JsonObject, CheckError> {
-    let mut complete = JsonObject::new();
-    let mut missing = Vec::new();
-    for parameter in &function.parameters {
+    let mut hidden = hidden_values(function, context)?;
+    let complete = function.parameters.iter().filter_map(|parameter| {
         let name = &parameter.field.name;
+        // `shift_remove` keeps the order of what remains; arguments are few.
         let value = match parameter.source {
-            ParameterSource::Runtime(_) => continue,
-            // `shift_remove` keeps the order of what remains; arguments are few.
-            ParameterSource::Argument => arguments.shift_remove(name),
-            ParameterSource::Context => from_context(parameter, context)?,
+            ParameterSource::Runtime(_) => None,
+            ParameterSource::Argument => arguments
+                .shift_remove(name)
+                .or_else(|| parameter.default.clone()),
+            ParameterSource::Context => hidden.shift_remove(name),
         };
+        Some((name.clone(), value?))
+    });
+    Ok(complete.collect())
+}
+
+/// The values of the hidden parameters of a function: from the context, then defaults.
+///
+/// They can be known before anybody is asked for the visible ones. The context is data of the
+/// caller, so it is read leniently.
+///
+/// # Errors
+/// All hidden parameters without a value in one error, else the first mismatch. The message never
+/// repeats a value of the context. Asking a model cannot help.
+pub fn hidden_values(function: &Function, context: &JsonObject) -> Result<JsonObject, CheckError> {
+    let mut values = JsonObject::new();
+    let mut missing = Vec::new();
+    let parameters = function.parameters.iter();
+    for parameter in parameters.filter(|p| p.source == ParameterSource::Context) {
+        let name = &parameter.field.name;
+        let value = from_context(parameter, context)?;
         match value.or_else(|| parameter.default.clone()) {
             Some(value) => {
-                complete.insert(name.clone(), value);
+                values.insert(name.clone(), value);
             }
             None if parameter.is_required() => missing.push(name.as_str()),
             None => {}
         }
     }
     match missing.first() {
-        None => Ok(complete),
+        None => Ok(values),
         Some(first) => Err(CheckError {
             path: (*first).to_owned(),
             mismatch: Mismatch::Missing,

@@ -26,7 +26,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use arguments::{check_arguments, fill_hidden};
+pub use arguments::{check_arguments, fill_hidden, hidden_values};
 pub use error::DecisionError;
 pub use extract::{CANDIDATES_MAX, Candidate, REPLY_BYTES_MAX, extract};
 pub use menu::{MENU_OPTIONS_MAX, MENU_TEXT_BYTES_MAX, Menu, MenuError, OPTION_NAME_BYTES_MAX};

@@ -13,5 +13,6 @@ pub use event::{EventSink, ModelEvent, NoEvents};
 pub use provider::{Abilities, Provider};
 pub use request::{Choice, DecisionState, ModelReply, ModelRequest, StopReason, Weight};
 pub use retry::{
-    Asked, FailedTry, RetryInfo, RetryPolicy, RetryReport, RetryStep, RetryStop, Tries, timeout_of,
+    Asked, FailedTry, Operation, RetryInfo, RetryPolicy, RetryReport, RetryStep, RetryStop, Tries,
+    timeout_of,
 };

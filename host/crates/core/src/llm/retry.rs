@@ -103,9 +103,32 @@ fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.trim().parse().ok()?).ok()
 }
 
+/// What a model is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Operation {
+    /// A turn, with or without calls, with or without a closing decision.
+    #[default]
+    Exec,
+    /// A decision alone.
+    Decision,
+}
+
+impl Operation {
+    /// What failed, as the first line of a report says it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exec => "exec()",
+            Self::Decision => "the decision",
+        }
+    }
+}
+
 /// What was asked, as reports name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
+    /// What for.
+    pub operation: Operation,
     /// The full name of the model, usually `provider:model`.
     pub model: String,
     /// Whether the request holds an image; bad images are a common reason of refusals.
@@ -115,9 +138,10 @@ pub struct Asked {
 impl Asked {
     /// What one request asks of one model.
     #[must_use]
-    pub fn of(model: &str, request: &ModelRequest) -> Self {
+    pub fn of(operation: Operation, model: &str, request: &ModelRequest) -> Self {
         let mut blocks = request.messages.iter().flat_map(|message| &message.content);
         Self {
+            operation,
             model: model.to_owned(),
             had_image: blocks.any(|block| matches!(block, ContentBlock::Image { .. })),
         }
@@ -386,7 +410,11 @@ impl Tries {
             elapsed: failed.elapsed,
             error_name: failed.name.to_owned(),
             asked: self.asked.clone(),
-            text: format!("exec() failed {how}:{}", self.lines),
+            text: format!(
+                "{} failed {how}:{}",
+                self.asked.operation.as_str(),
+                self.lines
+            ),
         }
     }
 }
@@ -510,7 +538,11 @@ mod tests {
         );
         let argument = case["exec_kw"]["timeout_s"].as_f64();
         let timeout = timeout_of(argument, env("OPENPROGRAM_EXEC_TIMEOUT_S"));
-        Tries::new(policy, timeout, Asked::of("default", &request_of(case)))
+        Tries::new(
+            policy,
+            timeout,
+            Asked::of(Operation::Exec, "default", &request_of(case)),
+        )
     }
 
     /// The loop of a runtime, with a clock that only sleeps move.
@@ -691,6 +723,7 @@ mod tests {
     #[test]
     fn a_report_tells_guests_everything_that_is_known() {
         let asked = Asked {
+            operation: Operation::Decision,
             model: "openai:gpt".to_owned(),
             had_image: false,
         };
@@ -707,7 +740,7 @@ mod tests {
         let line = format!("Attempt 1: RateLimitError: {}", "x".repeat(200));
         let expected = serde_json::json!({
             "code": "llm",
-            "message": format!("exec() failed permanently:\n{line}"),
+            "message": format!("the decision failed permanently:\n{line}"),
             "details": {
                 "reason": "timeout",
                 "retryable": false,

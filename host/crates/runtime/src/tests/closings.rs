@@ -265,6 +265,17 @@ async fn the_context_of_the_closing_fills_what_the_pick_hides() {
 }
 
 #[tokio::test]
+async fn a_pick_that_could_not_run_is_refused_before_any_work() {
+    let model = model(vec![]);
+    let functions = closing(turn(&[]), close(options()));
+    let runtime = super::runtime(functions, crate::Providers::all(model));
+    let failure = super::run(&runtime, "work", json!({})).await.result;
+    let expected = "option `find`: argument `customer` of `test:shop/api.look-up`: hidden \
+                    parameter, and the context has no value for it";
+    assert_eq!(failure.unwrap_err().message, expected);
+}
+
+#[tokio::test]
 async fn a_menu_that_cannot_work_is_refused_before_any_work() {
     let twice = vec![value("a", json!(1)), value("a", json!(2))];
     for (options, code) in [

@@ -11,7 +11,7 @@ use openprogram_core::session::{Node, NodeKind};
 use serde_json::json;
 
 use super::desk::{desk, model, route, routing};
-use super::{graph, nodes, object, run, runtime, runtime_with, text, told, without_menus};
+use super::{graph, nodes, run, runtime, runtime_with, text, told, without_menus};
 use crate::testing::{NativeCall, ScriptedProvider, function, passed_on, shown_request};
 use crate::{Providers, RunLimits};
 
@@ -229,23 +229,6 @@ async fn a_model_is_asked_again_as_often_as_wanted_and_no_more() {
     }
 }
 
-#[tokio::test]
-async fn a_value_that_the_context_lacks_is_not_asked_of_the_model() {
-    let mut request = routing();
-    request.context = object(json!({}));
-    let reply = "{\"call\": \"refund\", \"args\": {\"order\": \"A-1\", \"message\": \"mine\"}}";
-    let model = Arc::new(ScriptedProvider::new([reply, reply]));
-    let (_, outcome) = route(request, model.clone()).await;
-    let expected = json!({
-        "code": "decision",
-        "message": "no valid pick after 1 attempt: `message`: hidden parameter, and the context \
-                    has no value for it",
-        "details": {"kind": "missing_required", "attempts": 1, "reply_head": reply},
-    });
-    assert_eq!(told(&outcome), expected);
-    assert_eq!(model.requests().len(), 1);
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_model_that_fails_ends_the_decision_and_its_turn_shows_why() {
     let overloaded = LlmFailure::new(LlmReason::Provider, true, "overloaded");
@@ -254,8 +237,9 @@ async fn a_model_that_fails_ends_the_decision_and_its_turn_shows_why() {
     let (runtime, outcome) = route(routing(), model).await;
     let expected = json!({
         "code": "llm",
-        "message": "exec() failed permanently:\nAttempt 1: ProviderError: overloaded\nAttempt 2: \
-                    AuthenticationError: wrong key",
+        "message": "the decision failed permanently:\n\
+                    Attempt 1: ProviderError: overloaded\n\
+                    Attempt 2: AuthenticationError: wrong key",
         "details": {
             "reason": "auth",
             "retryable": false,

@@ -4,8 +4,10 @@ use openprogram_core::Json;
 use openprogram_core::guest::DecisionRequest;
 use serde_json::json;
 
-use super::desk::{model, route, routing};
-use super::{nodes, runs, told, value};
+use super::desk::{desk, model, route, routing};
+use super::{nodes, object, run, runs, runtime, text, told, value};
+use crate::Providers;
+use crate::testing::{NativeCall, function, passed_on};
 
 async fn check_refused(change: impl FnOnce(&mut DecisionRequest), expected: Json) {
     let mut request = routing();
@@ -90,4 +92,48 @@ async fn a_menu_that_cannot_work_is_refused_before_the_model_is_asked() {
         }),
     )
     .await;
+}
+
+/// What the context must give, and does not.
+#[tokio::test]
+async fn a_function_that_the_context_cannot_fill_is_refused_before_the_model_is_asked() {
+    let unfit = |message: &str| {
+        json!({
+            "code": "invalid-argument",
+            "message": format!("option `refund`: argument `message` of `test:desk/api.refund`: \
+                                hidden parameter, {message}"),
+            "details": {
+                "function": "test:desk/api.refund",
+                "path": "message",
+                "option": "refund",
+            },
+        })
+    };
+    for context in [json!({}), json!({"order": "A-1"})] {
+        check_refused(
+            |request| request.context = object(context),
+            unfit("and the context has no value for it"),
+        )
+        .await;
+    }
+    check_refused(
+        |request| request.context = object(json!({"message": ["MY-SECRET-MESSAGE"]})),
+        unfit("filled from the context: expected a string, got an array"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_pick_that_runs_nothing_needs_no_context() {
+    let picks = |call: NativeCall| async move {
+        let mut request = routing();
+        request.context = object(json!({}));
+        let picked = call.services.pick(request).await.map_err(passed_on)?;
+        Ok(json!(picked.name))
+    };
+    let functions = desk(routing()).with(function("desk", "picks", "", [text("runtime")]), picks);
+    let reply = "{\"call\": \"refund\", \"args\": {\"order\": \"A-1\"}}";
+    let runtime = runtime(functions, Providers::all(model([reply])));
+    let outcome = run(&runtime, "picks", json!({})).await;
+    assert_eq!(told(&outcome), json!({"ok": "refund"}));
 }

@@ -85,19 +85,21 @@ async fn a_decision_at_the_top_shows_the_pick_and_runs_nothing() {
 }
 
 #[tokio::test]
-async fn a_decision_at_the_top_needs_the_values_of_the_picked_function() {
-    let reply = "{\"call\": \"refund\", \"args\": {\"order\": \"A-1\"}}";
-    let (_, outcome) = decide(model([reply]), json!({})).await;
+async fn a_decision_at_the_top_needs_the_values_of_every_function_it_offers() {
+    let model = model(["{\"call\": \"done\"}"]);
+    let (_, outcome) = decide(model.clone(), json!({})).await;
     let failure = outcome.result.unwrap_err();
-    let kind = (failure.code.as_str(), &failure.details["kind"]);
-    assert_eq!(kind, ("decision", &json!("missing_required")));
+    let told = (failure.code.as_str(), &failure.details["path"]);
+    assert_eq!(told, ("invalid-argument", &json!("message")));
+    assert_eq!((outcome.session, model.requests().len()), (None, 0));
 }
 
 #[tokio::test]
 async fn a_decision_at_the_top_stops_when_it_is_told_to() {
     let silent = Arc::new(ScriptedProvider::new([ScriptedReply::Silence]));
     let runtime = runtime(desk(routing()), Providers::all(silent));
-    let request = DecideRequest::new("Pick one.", options(&runtime));
+    let mut request = DecideRequest::new("Pick one.", options(&runtime));
+    request.context = object(json!({"message": "MY-SECRET-MESSAGE"}));
     let outcome = runtime.decide_until(request, ready(())).await;
     assert_eq!(outcome.result.unwrap_err().code.as_str(), "cancelled");
     let session = outcome.session.unwrap();
