@@ -97,5 +97,6 @@ async fn bad_decider_that_answers_well_picks() {
           fact hidden_arguments=["secret"]
           fact picked_by=node 2
           out  "from the menu"
-    "#]].assert_eq(&host.graph(&outcome).await.to_string());
+    "#]]
+    .assert_eq(&host.graph(&outcome).await.to_string());
 }

@@ -29,7 +29,7 @@ const CORE: Arrows = Arrows {
         (
             "guest",
             &[
-                "content", "failure", "function", "tool", "session", "llm", "decision",
+                "content", "failure", "function", "id", "tool", "session", "llm", "decision",
             ],
         ),
     ],
@@ -87,18 +87,20 @@ const RUNTIME: Arrows = Arrows {
             ],
         ),
         ("turn", &["limits", "frame", "ports", "tools", "complete"]),
+        ("menu", &["frame", "ports", "call"]),
+        (
+            "resolve",
+            &["arguments", "frame", "ports", "call", "ask", "menu"],
+        ),
         (
             "decide",
             &[
-                "arguments",
-                "limits",
-                "frame",
-                "request",
-                "ports",
-                "call",
-                "complete",
-                "ask",
+                "limits", "frame", "request", "ports", "complete", "ask", "menu", "resolve",
             ],
+        ),
+        (
+            "parse",
+            &["frame", "ports", "complete", "ask", "menu", "decide"],
         ),
         (
             "exec",
@@ -118,13 +120,15 @@ const RUNTIME: Arrows = Arrows {
         (
             "closing",
             &[
-                "events", "frame", "ports", "deadline", "complete", "ask", "turn", "decide", "exec",
+                "events", "frame", "ports", "deadline", "complete", "ask", "turn", "resolve",
+                "decide", "exec",
             ],
         ),
         (
             "services",
             &[
-                "limits", "frame", "ports", "call", "complete", "decide", "exec", "closing",
+                "limits", "frame", "ports", "call", "complete", "menu", "resolve", "decide",
+                "parse", "exec", "closing",
             ],
         ),
         (

@@ -97,13 +97,7 @@ async fn decision(path: &Path, n_nodes: u64) -> Result<Timing> {
             description: None,
             kind: OptionKind::Value(json!(name)),
         });
-        let request = DecisionRequest {
-            prompt: "What now?".to_owned(),
-            options: options.to_vec(),
-            context: JsonObject::new(),
-            max_retries: 1,
-            runtime: None,
-        };
+        let request = DecisionRequest::new("What now?", options.to_vec());
         call.services.make(request).await.map_err(passed_on)
     });
     let catalog = Arc::new(functions.catalog());

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::content::ContentBlock;
-use crate::decision::OptionSpec;
+use crate::decision::{Confidence, DecisionSettings, OptionSpec};
 use crate::failure::{Failure, FailureCode};
 use crate::function::{FunctionRef, RuntimeRole};
+use crate::id::NodeId;
 use crate::session::Usage;
 use crate::tool::ToolChoice;
 use crate::{Json, JsonObject};
@@ -149,6 +150,22 @@ pub struct DecisionRequest {
     pub max_retries: u32,
     /// The runtime to use instead of the ambient one.
     pub runtime: Option<RuntimeRole>,
+    /// Confidence, votes and groups; all off by default.
+    pub settings: DecisionSettings,
+}
+
+impl DecisionRequest {
+    /// A decision with this prompt and these options, asked again once, over the ambient runtime.
+    pub fn new(prompt: impl Into<String>, options: Vec<OptionSpec>) -> Self {
+        Self {
+            prompt: prompt.into(),
+            options,
+            context: JsonObject::new(),
+            max_retries: 1,
+            runtime: None,
+            settings: DecisionSettings::default(),
+        }
+    }
 }
 
 /// A valid pick that has not been carried out.
@@ -158,8 +175,14 @@ pub struct PickedOption {
     pub name: String,
     /// The arguments as picked.
     pub arguments: JsonObject,
-    /// How the pick came about: `decider` or `text`.
+    /// How the pick came about, for example `decider` or `text`.
     pub how: String,
+    /// How sure the pick is, if anybody said.
+    pub confidence: Option<Confidence>,
+    /// The option that was picked and not sure enough, when this one took over.
+    pub handed_off: Option<String>,
+    /// The turn that made the pick; `None` when it was read from a reply that came from elsewhere.
+    pub turn: Option<NodeId>,
 }
 
 /// One turn as a function asks for it: the model works, with tools where it may, and answers.
@@ -253,6 +276,33 @@ pub trait HostServices: Send + Sync {
     /// Decides and runs nothing.
     async fn pick(&self, request: DecisionRequest) -> Result<PickedOption, Failure>;
 
+    /// The menu of a decision as a model reads it. No model is asked.
+    async fn render(&self, request: DecisionRequest) -> Result<String, Failure> {
+        let _ = request;
+        Err(not_offered("menus are not rendered here"))
+    }
+
+    /// Reads a reply that came from elsewhere. After an invalid pick the model is asked again, as
+    /// often as the request says, when there is a runtime with one that writes.
+    async fn parse(
+        &self,
+        reply: String,
+        request: DecisionRequest,
+    ) -> Result<PickedOption, Failure> {
+        let _ = (reply, request);
+        Err(not_offered("replies are not read here"))
+    }
+
+    /// Carries a pick out: its option, in the request that it was picked from, becomes the result.
+    async fn resolve(
+        &self,
+        request: DecisionRequest,
+        picked: PickedOption,
+    ) -> Result<Json, Failure> {
+        let _ = (request, picked);
+        Err(not_offered("picks are not carried out here"))
+    }
+
     /// Calls a function by name.
     async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure>;
 
@@ -261,10 +311,7 @@ pub trait HostServices: Send + Sync {
     /// The default refuses: not every service offers turns.
     async fn exec(&self, request: ExecRequest) -> Result<ExecReply, Failure> {
         let _ = request;
-        Err(Failure::new(
-            FailureCode::NoProvider,
-            "turns are not offered here",
-        ))
+        Err(not_offered("turns are not offered here"))
     }
 
     /// Makes one turn whose last reply is a decision, and resolves the pick.
@@ -272,9 +319,22 @@ pub trait HostServices: Send + Sync {
     /// The default refuses: not every service offers turns.
     async fn exec_closing(&self, request: ExecRequest, closing: Closing) -> Result<Json, Failure> {
         let _ = (request, closing);
-        Err(Failure::new(
-            FailureCode::NoProvider,
-            "turns are not offered here",
-        ))
+        Err(not_offered("turns are not offered here"))
     }
+
+    /// Makes one turn whose last reply is a decision, and carries nothing out.
+    ///
+    /// The default refuses: not every service offers turns.
+    async fn exec_picking(
+        &self,
+        request: ExecRequest,
+        closing: Closing,
+    ) -> Result<PickedOption, Failure> {
+        let _ = (request, closing);
+        Err(not_offered("turns are not offered here"))
+    }
+}
+
+fn not_offered(message: &str) -> Failure {
+    Failure::new(FailureCode::NoProvider, message)
 }

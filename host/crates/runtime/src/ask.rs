@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use openprogram_core::content::ContentBlock;
 use openprogram_core::decision::{
-    DecisionError, Menu, MenuOption, Payload, Pick, PickError, WeightsError, parse_reply,
-    pick_from_weights, render_menu, render_retry,
+    Confidence, ConfidenceSource, DecisionError, DecisionSettings, Menu, MenuOption, Payload, Pick,
+    PickError, WeightsError, parse_reply, pick_from_weights, render_menu, render_retry,
 };
 use openprogram_core::failure::Failure;
 use openprogram_core::function::{RuntimeRole, parameters_to_json_schema};
@@ -28,7 +28,7 @@ use crate::open_turn::OpenTurn;
 use crate::ports::Ports;
 
 /// The method of a pick that was read from a reply.
-const TEXT: &str = "text";
+pub(crate) const TEXT: &str = "text";
 /// The method of a pick by a provider that only picks.
 const DECIDER: &str = "decider";
 
@@ -41,6 +41,8 @@ pub(crate) struct PlannedDecision {
     /// The context of the frame with that of the menu laid over it.
     pub(crate) context: JsonObject,
     pub(crate) max_retries: u32,
+    /// Checked against the menu.
+    pub(crate) settings: DecisionSettings,
 }
 
 /// A valid pick and the turn that made it.
@@ -48,6 +50,8 @@ pub(crate) struct Picked {
     pub(crate) pick: Pick,
     pub(crate) turn: NodeId,
     pub(crate) method: &'static str,
+    /// How sure it is, if anybody said.
+    pub(crate) confidence: Option<Confidence>,
     /// How often the model was asked.
     pub(crate) n_asked: u32,
     /// Tokens used by asking again.
@@ -106,6 +110,38 @@ async fn ask_for_text(asker: Asker<'_>, planned: &PlannedDecision) -> Result<Pic
     pick_from_reply(asker, planned, &said, first).await
 }
 
+/// Asks about a reply that came from elsewhere and held no valid pick.
+///
+/// # Errors
+/// When the provider does not write.
+pub(crate) async fn ask_about(
+    ports: &Ports,
+    frame: &Frame,
+    planned: &PlannedDecision,
+    reply: &str,
+    error: &PickError,
+) -> Result<Picked, Failure> {
+    let deadline = Deadline::start(&ports.parts, None);
+    let asker = Asker {
+        ports,
+        frame,
+        provider: provider_of(ports, planned.role)?,
+        role: planned.role,
+        operation: Operation::Decision,
+        deadline: &deadline,
+    };
+    check_writes(asker.provider)?;
+    tell_asked(frame, &planned.menu);
+    let said = Said {
+        system: frame.system(planned.role),
+        content: Vec::new(),
+    };
+    let content = said.followed_by(&render_retry(&planned.menu, reply, error));
+    let first = asker.ask_for_text(said.system.clone(), content, JsonObject::new());
+    let first = first.await?;
+    pick_from_reply(asker, planned, &said, first).await
+}
+
 /// Takes the pick out of a reply, and asks again while there is none.
 pub(crate) async fn pick_from_reply<'a>(
     asker: Asker<'a>,
@@ -126,6 +162,7 @@ pub(crate) async fn pick_from_reply<'a>(
                     pick,
                     turn: node,
                     method: TEXT,
+                    confidence: None,
                     n_asked,
                     usage_again,
                 };
@@ -183,7 +220,8 @@ async fn ask_decider(asker: Asker<'_>, planned: &PlannedDecision) -> Result<Pick
     };
     let mut facts = picked_facts(DECIDER, &weighed.pick);
     facts.insert("confidence".to_owned(), weighed.probability.into());
-    facts.insert("confidence_source".to_owned(), DECIDER.into());
+    let source = ConfidenceSource::Decider.as_str();
+    facts.insert("confidence_source".to_owned(), source.into());
     facts.insert("weights".to_owned(), weights_to_json(&weights));
     let turn = open.id().clone();
     // Written as a model that writes would have, so that later turns read one form of pick.
@@ -193,6 +231,10 @@ async fn ask_decider(asker: Asker<'_>, planned: &PlannedDecision) -> Result<Pick
         pick: weighed.pick,
         turn,
         method: DECIDER,
+        confidence: Some(Confidence {
+            value: weighed.probability,
+            source: ConfidenceSource::Decider,
+        }),
         n_asked: 1,
         usage_again: Usage::default(),
     };

@@ -6,19 +6,20 @@
 use std::sync::Arc;
 
 use openprogram_core::Json;
-use openprogram_core::decision::{finish_instruction, render_menu};
+use openprogram_core::decision::{DecisionSettings, finish_instruction, render_menu};
 use openprogram_core::failure::Failure;
-use openprogram_core::guest::{Closing, DecisionRequest, ExecRequest};
+use openprogram_core::guest::{Closing, DecisionRequest, ExecRequest, PickedOption};
 use openprogram_core::llm::Operation;
 
-use crate::ask::{PlannedDecision, pick_from_reply, tell_asked};
+use crate::ask::{Picked, PlannedDecision, pick_from_reply, tell_asked};
 use crate::complete::{Asker, provider_of, summed};
 use crate::deadline::Deadline;
-use crate::decide::{can_run, plan_decision, resolve};
+use crate::decide::{as_option, can_run, plan_decision};
 use crate::events::Event;
 use crate::exec::work;
 use crate::frame::Frame;
 use crate::ports::Ports;
+use crate::resolve::resolve;
 use crate::turn::{PlannedTurn, plan_turn};
 
 /// How often the pick of a turn is asked for again.
@@ -46,6 +47,7 @@ pub(crate) fn plan_closing(
         context: closing.context,
         max_retries: RETRIES,
         runtime: None,
+        settings: DecisionSettings::default(),
     };
     Ok(PlannedClosing {
         decision: plan_decision(ports, frame, request.runtime, decision).and_then(can_run)?,
@@ -66,6 +68,20 @@ pub(crate) async fn exec_closing(
     close_planned(ports, frame, &deadline, planned).await
 }
 
+/// Makes the same turn, and carries nothing out.
+pub(crate) async fn exec_picking(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    request: ExecRequest,
+    closing: Closing,
+) -> Result<PickedOption, Failure> {
+    let deadline = Deadline::start(&ports.parts, request.timeout_ms);
+    let planned = plan_closing(ports, frame, request, closing)
+        .inspect_err(|failure| frame.note_refusal(failure))?;
+    let (_, picked) = work_and_pick(ports, frame, &deadline, planned).await?;
+    Ok(as_option(picked))
+}
+
 /// Makes such a turn that was checked, for the function of `frame` or the person at the top.
 pub(crate) async fn close_planned(
     ports: &Arc<Ports>,
@@ -73,6 +89,17 @@ pub(crate) async fn close_planned(
     deadline: &Deadline,
     planned: PlannedClosing,
 ) -> Result<Json, Failure> {
+    let (decision, picked) = work_and_pick(ports, frame, deadline, planned).await?;
+    // The work is over; what the pick runs has the limits of a call and not the time of the turn.
+    resolve(ports, frame, decision, picked).await
+}
+
+async fn work_and_pick(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    deadline: &Deadline,
+    planned: PlannedClosing,
+) -> Result<(PlannedDecision, Picked), Failure> {
     let PlannedClosing { decision, turn } = planned;
     tell_asked(frame, &decision.menu);
     let menu = render_menu(&decision.menu);
@@ -99,6 +126,5 @@ pub(crate) async fn close_planned(
         usage: summed(usage, Some(picked.usage_again)),
         n_requests: n_requests + picked.n_asked - 1,
     });
-    // The work is over; what the pick runs has the limits of a call and not the time of the turn.
-    resolve(ports, frame, decision, picked).await
+    Ok((decision, picked))
 }

@@ -5,21 +5,20 @@
 use std::sync::Arc;
 
 use openprogram_core::Json;
-use openprogram_core::decision::{
-    MENU_OPTIONS_MAX, Menu, MenuError, Payload, Pick, fill_hidden, hidden_values, resolve_value,
-};
+use openprogram_core::decision::{Menu, Payload, hidden_values, resolve_value};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{DecisionRequest, PickedOption};
 
-use crate::arguments::{Arguments, mismatch};
+use crate::arguments::mismatch;
 use crate::ask::{Picked, PlannedDecision, ask};
-use crate::call::{PlannedCall, find_function, run_call};
 use crate::complete::provider_of;
 use crate::frame::{Frame, overlaid};
 use crate::limits::MENU_RETRIES_MAX;
+use crate::menu::{menu_in_frame, of_option};
 use crate::ports::Ports;
 use crate::request::{DecideRequest, DecidedPick};
+use crate::resolve::resolve;
 
 /// Decides for the function of `frame` and resolves the pick into the result of the next step.
 pub(crate) async fn make_decision(
@@ -43,11 +42,19 @@ pub(crate) async fn pick_option(
     let planned =
         plan_in_frame(ports, frame, request).inspect_err(|failure| frame.note_refusal(failure))?;
     let picked = ask(ports, frame, &planned).await?;
-    Ok(PickedOption {
+    Ok(as_option(picked))
+}
+
+/// A pick as the function that asked for it is lent it.
+pub(crate) fn as_option(picked: Picked) -> PickedOption {
+    PickedOption {
         name: picked.pick.name,
         arguments: picked.pick.arguments,
         how: picked.method.to_owned(),
-    })
+        confidence: picked.confidence,
+        handed_off: None,
+        turn: Some(picked.turn),
+    }
 }
 
 /// Decides at the top, where nothing runs either.
@@ -64,6 +71,7 @@ pub(crate) async fn decide_at_top(
         option: pick.name,
         arguments: pick.arguments,
         method: picked.method,
+        confidence: picked.confidence,
     })
 }
 
@@ -87,23 +95,13 @@ pub(crate) fn plan_decision(
     role: RuntimeRole,
     request: DecisionRequest,
 ) -> Result<PlannedDecision, Failure> {
-    let count = request.options.len();
-    if count > MENU_OPTIONS_MAX {
-        return Err(MenuError::TooManyOptions { count }.to_failure());
-    }
-    let component = frame.component();
-    let mut options = Vec::with_capacity(count);
-    for spec in request.options {
-        let name = spec.name.clone();
-        let found = spec.resolve(|function| find_function(ports, component, function));
-        options.push(found.map_err(|failure| of_option(&name, failure))?);
-    }
     let planned = PlannedDecision {
         role,
         prompt: request.prompt,
-        menu: Menu::new(options).map_err(|error| error.to_failure())?,
+        menu: menu_in_frame(ports, frame, request.options)?,
         context: overlaid(&frame.context, &request.context),
         max_retries: request.max_retries,
+        settings: request.settings,
     };
     check(ports, &planned)?;
     Ok(planned)
@@ -120,6 +118,7 @@ pub(crate) fn plan_at_top(
         menu: Menu::new(request.options.clone()).map_err(|error| error.to_failure())?,
         context: request.context.clone(),
         max_retries: request.max_retries,
+        settings: request.settings.clone(),
     };
     check(ports, &planned)?;
     can_run(planned)
@@ -140,7 +139,7 @@ pub(crate) fn can_run(planned: PlannedDecision) -> Result<PlannedDecision, Failu
 }
 
 /// Checks what does not depend on who asks.
-fn check(ports: &Ports, planned: &PlannedDecision) -> Result<(), Failure> {
+pub(crate) fn check(ports: &Ports, planned: &PlannedDecision) -> Result<(), Failure> {
     let longest = ports.parts.limits.prompt_bytes;
     let length = planned.prompt.len() as u64;
     if length > longest {
@@ -152,51 +151,16 @@ fn check(ports: &Ports, planned: &PlannedDecision) -> Result<(), Failure> {
         let most = u64::from(MENU_RETRIES_MAX);
         return Err(Failure::limit("max_retries", most, message));
     }
+    let settings = &planned.settings;
+    let checked = settings.check(&planned.menu);
+    checked.map_err(|error| error.to_failure())?;
+    if !settings.is_default() {
+        let message = "this host makes a decision once; leave votes, groups and the minimum of \
+                       confidence out";
+        return Err(Failure::new(FailureCode::InvalidArgument, message).with("path", "settings"));
+    }
     provider_of(ports, planned.role)?;
     Ok(())
-}
-
-fn payload<'a>(planned: &'a PlannedDecision, pick: &Pick) -> &'a Payload {
-    &planned.menu.options()[pick.index].payload
-}
-
-/// Turns a pick into the result of the next step.
-pub(crate) async fn resolve(
-    ports: &Arc<Ports>,
-    frame: &Arc<Frame>,
-    planned: PlannedDecision,
-    picked: Picked,
-) -> Result<Json, Failure> {
-    let function = match payload(&planned, &picked.pick) {
-        Payload::Function(function) => Arc::clone(function),
-        Payload::Value(_) | Payload::Schema(_) => {
-            let value = resolve_value(&planned.menu, &picked.pick);
-            return Ok(value.unwrap_or_default());
-        }
-    };
-    let values = fill_hidden(&function, picked.pick.arguments, &planned.context)
-        .map_err(|error| mismatch(&function, &error))?;
-    let call = PlannedCall {
-        node: ports.recorder.new_node_id(),
-        function,
-        arguments: Arguments {
-            values,
-            // What was forgiven in a pick is recorded with the turn that made it.
-            coercions: Vec::new(),
-        },
-        context: planned.context,
-        predecessor: None,
-        picked_by: Some(picked.turn),
-        inside: None,
-    };
-    run_call(ports, frame, call).await.result
-}
-
-/// A failure about one option names it.
-fn of_option(option: &str, mut failure: Failure) -> Failure {
-    let shown: String = option.chars().take(64).collect();
-    failure.message = format!("option `{shown}`: {}", failure.message);
-    failure.with("option", shown)
 }
 
 fn no_runtime() -> Failure {

@@ -1,7 +1,7 @@
 //! What entries ask of a runtime and what they get.
 
 use openprogram_core::content::ContentBlock;
-use openprogram_core::decision::MenuOption;
+use openprogram_core::decision::{Confidence, DecisionSettings, MenuOption};
 use openprogram_core::failure::Failure;
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::ExecRequest;
@@ -47,6 +47,8 @@ pub struct DecideRequest {
     pub context: JsonObject,
     /// How many times to ask again after an invalid pick.
     pub max_retries: u32,
+    /// Confidence, votes and groups; all off by default.
+    pub settings: DecisionSettings,
     /// The session to go on in; `None` starts one.
     pub session: Option<SessionId>,
     /// Where progress is told.
@@ -73,6 +75,8 @@ pub struct DecidedPick {
     pub value: Option<Json>,
     /// How the pick came about: `decider` or `text`.
     pub method: &'static str,
+    /// How sure the pick is, if anybody said.
+    pub confidence: Option<Confidence>,
     /// What was forgiven or dropped to read it, one line each.
     pub coerced: Vec<String>,
 }
@@ -138,6 +142,7 @@ impl DecideRequest {
             options,
             context: JsonObject::new(),
             max_retries: 1,
+            settings: DecisionSettings::default(),
             session: None,
             events: None,
         }

@@ -11,13 +11,16 @@ use openprogram_core::guest::{
 };
 
 use crate::call::call_by_name;
-use crate::closing::exec_closing;
+use crate::closing::{exec_closing, exec_picking};
 use crate::complete::provider_of;
 use crate::decide::{make_decision, pick_option};
 use crate::exec::exec;
 use crate::frame::Frame;
 use crate::limits::SYSTEM_BYTES_MAX;
+use crate::menu::render_for_frame;
+use crate::parse::parse_for_frame;
 use crate::ports::{Ports, ServicesForFrame};
+use crate::resolve::resolve_picked;
 
 /// Makes the services of child frames; the other end of the knot in [`ServicesForFrame`].
 pub(crate) struct FrameServices;
@@ -92,6 +95,29 @@ impl HostServices for Services {
         pick_option(&self.ports, &self.frame, request).await
     }
 
+    async fn render(&self, request: DecisionRequest) -> Result<String, Failure> {
+        self.check_running()?;
+        render_for_frame(&self.ports, &self.frame, request)
+    }
+
+    async fn parse(
+        &self,
+        reply: String,
+        request: DecisionRequest,
+    ) -> Result<PickedOption, Failure> {
+        self.check_running()?;
+        parse_for_frame(&self.ports, &self.frame, &reply, request).await
+    }
+
+    async fn resolve(
+        &self,
+        request: DecisionRequest,
+        picked: PickedOption,
+    ) -> Result<Json, Failure> {
+        self.check_running()?;
+        resolve_picked(&self.ports, &self.frame, request, picked).await
+    }
+
     async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure> {
         self.check_running()?;
         call_by_name(&self.ports, &self.frame, name, &arguments).await
@@ -105,5 +131,13 @@ impl HostServices for Services {
     async fn exec_closing(&self, request: ExecRequest, closing: Closing) -> Result<Json, Failure> {
         self.check_lent(request.runtime)?;
         exec_closing(&self.ports, &self.frame, request, closing).await
+    }
+    async fn exec_picking(
+        &self,
+        request: ExecRequest,
+        closing: Closing,
+    ) -> Result<PickedOption, Failure> {
+        self.check_lent(request.runtime)?;
+        exec_picking(&self.ports, &self.frame, request, closing).await
     }
 }

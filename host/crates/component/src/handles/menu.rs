@@ -6,7 +6,9 @@
 use std::collections::HashSet;
 
 use openprogram_core::JsonObject;
-use openprogram_core::decision::{OptionKind, OptionSpec};
+use openprogram_core::decision::{
+    DecisionSettings, GROUPS_MAX, OptionGroup, OptionKind, OptionSpec,
+};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
 
@@ -18,11 +20,14 @@ pub(crate) const RETRIES_DEFAULT: u32 = 1;
 /// The options of one decision as a guest collects them.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct MenuHandle {
-    pub(crate) options: Vec<OptionSpec>,
+    options: Vec<OptionSpec>,
     names: HashSet<String>,
     pub(crate) context: JsonObject,
     pub(crate) max_retries: u32,
     pub(crate) runtime: Option<RuntimeRole>,
+    pub(crate) settings: DecisionSettings,
+    /// The option for none of the others, which stands after them.
+    exit: Option<OptionSpec>,
     bytes: u64,
     /// The first thing a setter could not accept; told when the menu is used.
     pub(crate) refused: Option<Failure>,
@@ -36,6 +41,8 @@ impl MenuHandle {
             context: JsonObject::new(),
             max_retries: RETRIES_DEFAULT,
             runtime: None,
+            settings: DecisionSettings::default(),
+            exit: None,
             bytes: 0,
             refused: None,
         }
@@ -78,26 +85,56 @@ impl MenuHandle {
         kind: OptionKind,
         limits: &Limits,
     ) -> Result<(), Failure> {
-        let path = self.path();
-        let max = limits.menu_options;
-        if self.options.len() as u64 >= max {
-            let message = format!("the menu has more than {max} options");
-            return Err(invalid(&path, message));
-        }
-        if name.is_empty() {
-            return Err(invalid(&path, "the option has no name".to_owned()));
-        }
-        if !self.names.insert(name.clone()) {
-            let shown: String = name.chars().take(128).collect();
-            let message = format!("the menu has two options `{shown}`");
-            return Err(invalid(&path, message));
-        }
+        self.name(&name, limits)?;
         self.options.push(OptionSpec {
             name,
             description,
             kind,
         });
         Ok(())
+    }
+
+    /// Takes the name of an option, which must be its own.
+    fn name(&mut self, name: &str, limits: &Limits) -> Result<(), Failure> {
+        let path = self.path();
+        let max = limits.menu_options;
+        if self.names.len() as u64 >= max {
+            let message = format!("the menu has more than {max} options");
+            return Err(invalid(&path, message));
+        }
+        if name.is_empty() {
+            return Err(invalid(&path, "the option has no name".to_owned()));
+        }
+        if !self.names.insert(name.to_owned()) {
+            let shown: String = name.chars().take(128).collect();
+            let message = format!("the menu has two options `{shown}`");
+            return Err(invalid(&path, message));
+        }
+        Ok(())
+    }
+
+    /// Sets the option for none of the others; a later one takes the place of an earlier one.
+    pub(crate) fn set_exit(&mut self, exit: OptionSpec, limits: &Limits) -> Result<(), Failure> {
+        if let Some(earlier) = self.exit.take() {
+            self.names.remove(&earlier.name);
+        }
+        self.name(&exit.name, limits)?;
+        self.exit = Some(exit);
+        Ok(())
+    }
+
+    pub(crate) fn add_group(&mut self, group: OptionGroup) -> Result<(), Failure> {
+        if self.settings.groups.len() >= GROUPS_MAX {
+            let message = format!("the menu has more than {GROUPS_MAX} groups");
+            return Err(invalid("groups", message));
+        }
+        self.settings.groups.push(group);
+        Ok(())
+    }
+
+    /// All options, the one for none of the others last.
+    pub(crate) fn all_options(&self) -> Vec<OptionSpec> {
+        self.options.iter().chain(&self.exit).cloned().collect()
     }
 }
 

@@ -1,24 +1,20 @@
-//! `decision`: menus are collected here, decided by the services of the call.
+//! `decision`: what is decided over a menu is put to the services of the call.
+
+use std::sync::Arc;
 
 use openprogram_core::Json;
-use openprogram_core::decision::{OptionKind, parse_schema};
 use openprogram_core::failure::Failure;
 use openprogram_core::function::RuntimeRole;
-use openprogram_core::guest::{Closing, DecisionRequest};
+use openprogram_core::guest::{Closing, DecisionRequest, ExecRequest, HostServices, PickedOption};
 use wasmtime::component::Resource;
 
-use super::functions::not_json;
 use super::to_wire;
 use crate::bindings::openprogram::agentic::decision as wire;
 use crate::bindings::openprogram::agentic::types;
-use crate::convert::parse_json;
 use crate::handles::{
     MenuHandle, PickedHandle, RETRIES_DEFAULT, RequestHandle, RuntimeHandle, invalid,
 };
 use crate::state::CallState;
-
-/// The most times a model is asked again; from the contract.
-const RETRIES_MAX: u32 = 10;
 
 impl CallState {
     /// The decision that a menu stands for.
@@ -34,10 +30,11 @@ impl CallState {
         let request = self.check_text("the prompt", &prompt);
         Ok(request.map(|()| DecisionRequest {
             prompt,
-            options: menu.options.clone(),
+            options: menu.all_options(),
             context: menu.context.clone(),
             max_retries: menu.max_retries,
             runtime: menu.runtime,
+            settings: menu.settings.clone(),
         }))
     }
 
@@ -58,12 +55,57 @@ impl CallState {
             let message = "a turn that closes with a decision asks again once; leave the retries \
                            of the menu out";
             Err(invalid("max_retries", message.to_owned()))
+        } else if !menu.settings.is_default() {
+            let message = "a turn that closes with a decision is made once; leave the votes, the \
+                           groups and the minimum of confidence of the menu out";
+            Err(invalid("settings", message.to_owned()))
         } else {
             Ok(Closing {
-                options: menu.options.clone(),
+                options: menu.all_options(),
                 context: menu.context.clone(),
             })
         })
+    }
+}
+
+impl CallState {
+    /// A turn that closes with a decision, both as the guest prepared them.
+    fn turn_closing(
+        &self,
+        runtime: &Resource<RuntimeHandle>,
+        request: &Resource<RequestHandle>,
+        menu: &Resource<MenuHandle>,
+    ) -> wasmtime::Result<Result<(ExecRequest, Closing), Failure>> {
+        let role = self.role(runtime)?;
+        let turn = self.turn(role, request)?;
+        let closing = self.closing(role, menu)?;
+        Ok(turn.and_then(|turn| Ok((turn, closing?))))
+    }
+
+    /// Something prepared and the services to put it to.
+    fn with_services<T>(
+        &self,
+        prepared: Result<T, Failure>,
+    ) -> Result<(T, Arc<dyn HostServices>), Failure> {
+        Ok((prepared?, self.services()?))
+    }
+
+    /// Lends a pick to the guest, or tells why there is none.
+    fn lend(
+        &mut self,
+        picked: Result<PickedOption, Failure>,
+    ) -> wasmtime::Result<Result<Resource<PickedHandle>, types::Failure>> {
+        Ok(match picked {
+            Ok(picked) => Ok(self.table.push(PickedHandle(picked))?),
+            Err(failure) => Err(to_wire(&failure)),
+        })
+    }
+}
+
+fn as_text(value: Result<Json, Failure>) -> Result<String, types::Failure> {
+    match value {
+        Ok(value) => Ok(value.to_string()),
+        Err(failure) => Err(to_wire(&failure)),
     }
 }
 
@@ -73,17 +115,11 @@ impl wire::Host for CallState {
         prompt: String,
         menu: Resource<MenuHandle>,
     ) -> wasmtime::Result<Result<String, types::Failure>> {
-        let made = match self.request(prompt, &menu)? {
-            Ok(request) => match self.services() {
-                Ok(services) => services.make(request).await,
-                Err(failure) => Err(failure),
-            },
+        let request = self.request(prompt, &menu)?;
+        Ok(as_text(match self.with_services(request) {
+            Ok((request, services)) => services.make(request).await,
             Err(failure) => Err(failure),
-        };
-        Ok(match made {
-            Ok(value) => Ok(value.to_string()),
-            Err(failure) => Err(to_wire(&failure)),
-        })
+        }))
     }
 
     async fn pick(
@@ -91,17 +127,50 @@ impl wire::Host for CallState {
         prompt: String,
         menu: Resource<MenuHandle>,
     ) -> wasmtime::Result<Result<Resource<PickedHandle>, types::Failure>> {
-        let picked = match self.request(prompt, &menu)? {
-            Ok(request) => match self.services() {
-                Ok(services) => services.pick(request).await,
-                Err(failure) => Err(failure),
-            },
+        let request = self.request(prompt, &menu)?;
+        let picked = match self.with_services(request) {
+            Ok((request, services)) => services.pick(request).await,
             Err(failure) => Err(failure),
         };
-        Ok(match picked {
-            Ok(picked) => Ok(self.table.push(PickedHandle(picked))?),
-            Err(failure) => Err(to_wire(&failure)),
-        })
+        self.lend(picked)
+    }
+
+    async fn resolve(
+        &mut self,
+        picked: Resource<PickedHandle>,
+        menu: Resource<MenuHandle>,
+    ) -> wasmtime::Result<Result<String, types::Failure>> {
+        let request = self.request(String::new(), &menu)?;
+        let picked = self.table.get(&picked)?.0.clone();
+        Ok(as_text(match self.with_services(request) {
+            Ok((request, services)) => services.resolve(request, picked).await,
+            Err(failure) => Err(failure),
+        }))
+    }
+
+    async fn render(
+        &mut self,
+        menu: Resource<MenuHandle>,
+    ) -> wasmtime::Result<Result<String, types::Failure>> {
+        let request = self.request(String::new(), &menu)?;
+        let text = match self.with_services(request) {
+            Ok((request, services)) => services.render(request).await,
+            Err(failure) => Err(failure),
+        };
+        Ok(text.map_err(|failure| to_wire(&failure)))
+    }
+
+    async fn parse(
+        &mut self,
+        reply: String,
+        menu: Resource<MenuHandle>,
+    ) -> wasmtime::Result<Result<Resource<PickedHandle>, types::Failure>> {
+        let request = self.request(String::new(), &menu)?;
+        let picked = match self.with_services(request) {
+            Ok((request, services)) => services.parse(reply, request).await,
+            Err(failure) => Err(failure),
+        };
+        self.lend(picked)
     }
 
     async fn close_with(
@@ -110,132 +179,25 @@ impl wire::Host for CallState {
         request: Resource<RequestHandle>,
         menu: Resource<MenuHandle>,
     ) -> wasmtime::Result<Result<String, types::Failure>> {
-        let role = self.role(&runtime)?;
-        let turn = self.turn(role, &request)?;
-        let closing = self.closing(role, &menu)?;
-        let closed = match turn.and_then(|turn| Ok((turn, closing?, self.services()?))) {
-            Ok((turn, closing, services)) => services.exec_closing(turn, closing).await,
+        let planned = self.turn_closing(&runtime, &request, &menu)?;
+        Ok(as_text(match self.with_services(planned) {
+            Ok(((turn, closing), services)) => services.exec_closing(turn, closing).await,
+            Err(failure) => Err(failure),
+        }))
+    }
+
+    async fn pick_with(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+        request: Resource<RequestHandle>,
+        menu: Resource<MenuHandle>,
+    ) -> wasmtime::Result<Result<Resource<PickedHandle>, types::Failure>> {
+        let planned = self.turn_closing(&runtime, &request, &menu)?;
+        let picked = match self.with_services(planned) {
+            Ok(((turn, closing), services)) => services.exec_picking(turn, closing).await,
             Err(failure) => Err(failure),
         };
-        Ok(match closed {
-            Ok(value) => Ok(value.to_string()),
-            Err(failure) => Err(to_wire(&failure)),
-        })
-    }
-}
-
-impl wire::HostMenu for CallState {
-    async fn new(&mut self) -> wasmtime::Result<Resource<MenuHandle>> {
-        Ok(self.table.push(MenuHandle::new())?)
-    }
-
-    async fn add_function(
-        &mut self,
-        menu: Resource<MenuHandle>,
-        name: String,
-        function: String,
-        description: Option<String>,
-    ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
-        menu.set(|menu| {
-            let texts = [&name, &function, description.as_deref().unwrap_or("")];
-            menu.pay(&texts, limits)?;
-            menu.add(name, description, OptionKind::Function(function), limits)
-        });
-        Ok(())
-    }
-
-    async fn add_value(
-        &mut self,
-        menu: Resource<MenuHandle>,
-        name: String,
-        value: String,
-        description: Option<String>,
-    ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
-        menu.set(|menu| {
-            let texts = [&name, &value, description.as_deref().unwrap_or("")];
-            menu.pay(&texts, limits)?;
-            let path = format!("{}.value", menu.path());
-            let value = parse_json(&value, limits.json_depth)
-                .map_err(|error| not_json(&path, &error, limits.json_depth))?;
-            menu.add(name, description, OptionKind::Value(value), limits)
-        });
-        Ok(())
-    }
-
-    async fn add_schema(
-        &mut self,
-        menu: Resource<MenuHandle>,
-        name: String,
-        schema: String,
-        description: Option<String>,
-    ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
-        menu.set(|menu| {
-            let texts = [&name, &schema, description.as_deref().unwrap_or("")];
-            menu.pay(&texts, limits)?;
-            let path = menu.path();
-            let schema = parse_json(&schema, limits.json_depth)
-                .map_err(|error| not_json(&format!("{path}.schema"), &error, limits.json_depth))?;
-            let fields = parse_schema(&schema).map_err(|error| {
-                let path = format!("{path}.{}", error.path);
-                invalid(&path, format!("`{path}`: {}", error.message))
-            })?;
-            menu.add(name, description, OptionKind::Schema(fields), limits)
-        });
-        Ok(())
-    }
-
-    async fn set_context(
-        &mut self,
-        menu: Resource<MenuHandle>,
-        context: String,
-    ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
-        menu.set(|menu| {
-            menu.pay(&[&context], limits)?;
-            let context = parse_json(&context, limits.json_depth)
-                .map_err(|error| not_json("context", &error, limits.json_depth))?;
-            let Json::Object(context) = context else {
-                let message = "`context` must be a JSON object".to_owned();
-                return Err(invalid("context", message));
-            };
-            menu.context = context;
-            Ok(())
-        });
-        Ok(())
-    }
-
-    async fn set_max_retries(
-        &mut self,
-        menu: Resource<MenuHandle>,
-        max_retries: u32,
-    ) -> wasmtime::Result<()> {
-        self.table.get_mut(&menu)?.set(|menu| {
-            if max_retries > RETRIES_MAX {
-                let message = format!("a model is asked again at most {RETRIES_MAX} times");
-                return Err(invalid("max_retries", message));
-            }
-            menu.max_retries = max_retries;
-            Ok(())
-        });
-        Ok(())
-    }
-
-    async fn set_runtime(
-        &mut self,
-        menu: Resource<MenuHandle>,
-        runtime: Resource<RuntimeHandle>,
-    ) -> wasmtime::Result<()> {
-        let role = self.table.get(&runtime)?.role;
-        self.table.get_mut(&menu)?.runtime = Some(role);
-        Ok(())
-    }
-
-    async fn drop(&mut self, menu: Resource<MenuHandle>) -> wasmtime::Result<()> {
-        self.table.delete(menu)?;
-        Ok(())
+        self.lend(picked)
     }
 }
 
@@ -251,6 +213,29 @@ impl wire::HostPicked for CallState {
 
     async fn how(&mut self, picked: Resource<PickedHandle>) -> wasmtime::Result<String> {
         Ok(self.table.get(&picked)?.0.how.clone())
+    }
+
+    async fn confidence(
+        &mut self,
+        picked: Resource<PickedHandle>,
+    ) -> wasmtime::Result<Option<f64>> {
+        let confidence = self.table.get(&picked)?.0.confidence;
+        Ok(confidence.map(|known| known.value))
+    }
+
+    async fn confidence_source(
+        &mut self,
+        picked: Resource<PickedHandle>,
+    ) -> wasmtime::Result<Option<String>> {
+        let confidence = self.table.get(&picked)?.0.confidence;
+        Ok(confidence.map(|known| known.source.as_str().to_owned()))
+    }
+
+    async fn handed_off(
+        &mut self,
+        picked: Resource<PickedHandle>,
+    ) -> wasmtime::Result<Option<String>> {
+        Ok(self.table.get(&picked)?.0.handed_off.clone())
     }
 
     async fn drop(&mut self, picked: Resource<PickedHandle>) -> wasmtime::Result<()> {

@@ -7,6 +7,7 @@ mod completion;
 mod decision;
 mod decision_state;
 mod functions;
+mod menu;
 mod runtime;
 mod turn;
 

@@ -54,6 +54,9 @@ impl HostServices for EchoServices {
             name: first.name,
             arguments: JsonObject::new(),
             how: "text".to_owned(),
+            confidence: None,
+            handed_off: None,
+            turn: None,
         })
     }
 

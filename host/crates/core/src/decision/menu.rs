@@ -141,6 +141,21 @@ impl Menu {
         &self.options
     }
 
+    /// The same options, the first `by` of them moved to the end.
+    #[must_use]
+    pub fn rotated(&self, by: usize) -> Self {
+        let mut options = self.options.clone();
+        if !options.is_empty() {
+            let places = options.len();
+            options.rotate_left(by % places);
+        }
+        let texts: Vec<_> = options.iter().map(render_option).collect();
+        Self {
+            options,
+            text: texts.join("\n"),
+        }
+    }
+
     /// The option of a name, `-` and `_` being equal, and its place in the menu.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<(usize, &MenuOption)> {

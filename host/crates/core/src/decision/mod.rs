@@ -3,9 +3,11 @@
 //! Takes the reply as text; how the model is asked is not known here.
 
 mod arguments;
+mod confidence;
 mod error;
 mod example;
 mod extract;
+mod group;
 mod menu;
 mod node;
 mod object;
@@ -19,7 +21,10 @@ mod read_string;
 mod render;
 mod repair;
 mod schema_form;
+mod score;
+mod settings;
 mod type_name;
+mod vote;
 mod weights;
 mod words;
 
@@ -27,14 +32,19 @@ mod words;
 mod tests;
 
 pub use arguments::{check_arguments, fill_hidden, hidden_values};
+pub use confidence::{Confidence, ConfidenceSource, LowConfidence, MinConfidence, Settled, settle};
 pub use error::DecisionError;
 pub use extract::{CANDIDATES_MAX, Candidate, REPLY_BYTES_MAX, extract};
+pub use group::{GROUPS_MAX, GroupError, GroupedMenu, OptionGroup};
 pub use menu::{MENU_OPTIONS_MAX, MENU_TEXT_BYTES_MAX, Menu, MenuError, OPTION_NAME_BYTES_MAX};
 pub use object::{ARGUMENTS_TEXT_BYTES_MAX, ObjectError, ParsedObject, parse_object};
 pub use option::{MenuOption, OptionKind, OptionSpec, Payload};
 pub use option_file::{FileOption, parse_option_file};
-pub use pick::{Pick, PickError, PickErrorKind, check_pick, parse_reply, resolve_value};
+pub use pick::{Pick, PickError, PickErrorKind, check_pick, make_pick, parse_reply, resolve_value};
 pub use prompt::{finish_instruction, render_retry};
-pub use render::render_menu;
+pub use render::{OPTION_TEXT_CHARS_MAX, render_menu};
 pub use schema_form::{SCHEMA_FIELDS_MAX, SCHEMA_LEVELS_MAX, SchemaError, parse_schema};
+pub use score::{CALIBRATION_BINS, Score, ScoredCase, score};
+pub use settings::{DecisionSettings, EXIT_NAME, SettingsError, VOTES_MAX};
+pub use vote::{Elected, Tie, count_votes, rotation, tally_to_json};
 pub use weights::{WEIGHT_SUM_TOLERANCE, WeighedPick, WeightsError, pick_from_weights};

@@ -175,8 +175,26 @@ pub fn check_pick(menu: &Menu, candidate: Candidate, mode: CheckMode) -> Result<
     })
 }
 
+/// Makes a pick that did not come from a reply: its name, then each of its arguments.
+///
+/// # Errors
+/// When the menu has no such option, or the option does not take these arguments.
+pub fn make_pick(menu: &Menu, name: &str, arguments: JsonObject) -> Result<Pick, PickError> {
+    let Some((index, option)) = menu.find(name) else {
+        return Err(unknown_call(menu, &name.into()));
+    };
+    let checked = check_given(option, arguments, CheckMode::Strict)?;
+    Ok(Pick {
+        index,
+        name: option.name.clone(),
+        arguments: checked.value,
+        coercions: checked.coercions,
+        repairs: Vec::new(),
+    })
+}
+
 /// Checks the arguments of an option.
-pub(super) fn check_given(
+fn check_given(
     option: &MenuOption,
     given: JsonObject,
     mode: CheckMode,

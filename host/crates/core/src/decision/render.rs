@@ -12,8 +12,9 @@ use super::words::{Facts, clipped, one_paragraph, signature_type};
 use crate::schema::{Case, Field, Member, Type};
 use crate::{Json, JsonObject};
 
-/// How many characters of the description of an option are shown.
-const OPTION_TEXT_CHARS: usize = 2_000;
+/// How many characters of the description of an option a menu shows. What is longer is cut, and
+/// ends in `… [cut]`.
+pub const OPTION_TEXT_CHARS_MAX: usize = 2_000;
 /// How many characters of the description of an argument, field or case are shown.
 const ARGUMENT_TEXT_CHARS: usize = 500;
 /// How many lines the arguments of one option may take, nested fields included.
@@ -36,7 +37,7 @@ pub(super) fn render_option(option: &MenuOption) -> String {
     });
     let parameters = parameters.collect::<Vec<_>>().join(", ");
     let mut text = format!("{}({parameters})\n", option.name);
-    for line in clipped(option.description.trim(), OPTION_TEXT_CHARS).lines() {
+    for line in clipped(option.description.trim(), OPTION_TEXT_CHARS_MAX).lines() {
         // An empty line would look like the end of the option.
         let line = one_paragraph(line);
         if !line.is_empty() {

@@ -1,9 +1,9 @@
 //! From the distribution of a decider to a checked pick. Nothing of its answer is trusted.
 
 use super::menu::Menu;
-use super::pick::{Pick, PickError, check_given};
+use super::pick::{Pick, PickError, make_pick};
 use crate::JsonObject;
-use crate::schema::{CheckMode, quoted};
+use crate::schema::quoted;
 
 /// How far the sum of the weights may be from 1.
 pub const WEIGHT_SUM_TOLERANCE: f64 = 0.001;
@@ -107,7 +107,7 @@ pub fn pick_from_weights<'a>(
     }
     let (index, probability) = best;
     let option = &menu.options()[index];
-    let checked = check_given(option, JsonObject::new(), CheckMode::Strict).map_err(|error| {
+    let pick = make_pick(menu, &option.name, JsonObject::new()).map_err(|error| {
         // Whoever reads it must see that no other argument was ever possible.
         let message = format!(
             "{} was picked by a model that only picks and cannot give arguments: {error}; use a \
@@ -119,12 +119,5 @@ pub fn pick_from_weights<'a>(
             message,
         }
     })?;
-    let pick = Pick {
-        index,
-        name: option.name.clone(),
-        arguments: checked.value,
-        coercions: Vec::new(),
-        repairs: Vec::new(),
-    };
     Ok(WeighedPick { pick, probability })
 }

@@ -11,6 +11,7 @@ mod desk;
 mod flows;
 mod frames;
 mod limits;
+mod offline;
 mod records;
 mod refusals;
 mod retries;
@@ -99,13 +100,7 @@ fn told(outcome: &RunOutcome) -> Json {
 
 /// A decision without context, asked again once, over the ambient runtime.
 fn decision(prompt: &str, options: Vec<OptionSpec>) -> DecisionRequest {
-    DecisionRequest {
-        prompt: prompt.to_owned(),
-        options,
-        context: JsonObject::new(),
-        max_retries: 1,
-        runtime: None,
-    }
+    DecisionRequest::new(prompt, options)
 }
 
 /// An option that stands for a value.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use expect_test::expect;
-use openprogram_core::decision::MenuOption;
+use openprogram_core::decision::{Confidence, ConfidenceSource, MenuOption};
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::{Abilities, EventSink, LlmError, ModelReply, ModelRequest, Provider};
 use openprogram_core::session::{NodeQuery, NodeStatus};
@@ -42,6 +42,7 @@ async fn a_decision_at_the_top_shows_the_pick_and_runs_nothing() {
         arguments: object(json!({"order": "A-1"})),
         value: None,
         method: "text",
+        confidence: None,
         coerced: vec![
             "single quotes read as double quotes".to_owned(),
             "message: never taken from a reply or a caller, dropped".to_owned(),
@@ -74,6 +75,10 @@ async fn a_decision_at_the_top_shows_the_pick_and_runs_nothing() {
         arguments: JsonObject::new(),
         value: Some(value),
         method,
+        confidence: (method == "decider").then_some(Confidence {
+            value: 1.0,
+            source: ConfidenceSource::Decider,
+        }),
         coerced: Vec::new(),
     };
     let (_, outcome) = decide(model(["{\"call\": \"done\"}"]), context.clone()).await;

@@ -4,6 +4,8 @@ mod law;
 mod options;
 mod properties;
 mod replies;
+mod scores;
+mod settings;
 mod text;
 
 use super::{Menu, MenuError, MenuOption, SchemaError, parse_option_file};

@@ -1,0 +1,62 @@
+//! Replies that came from elsewhere: read as a decision would, and asked about where possible.
+
+use openprogram_core::JsonObject;
+use openprogram_core::decision::{DecisionError, DecisionSettings, parse_reply};
+use openprogram_core::failure::Failure;
+use openprogram_core::function::RuntimeRole;
+use openprogram_core::guest::{DecisionRequest, PickedOption};
+use openprogram_core::schema::CheckMode;
+
+use crate::ask::{PlannedDecision, TEXT, ask_about};
+use crate::complete::provider_of;
+use crate::decide::{as_option, check};
+use crate::frame::Frame;
+use crate::menu::menu_in_frame;
+use crate::ports::Ports;
+
+/// Reads a reply that came from elsewhere, and asks the model of `frame` again where that is
+/// possible.
+pub(crate) async fn parse_for_frame(
+    ports: &Ports,
+    frame: &Frame,
+    reply: &str,
+    request: DecisionRequest,
+) -> Result<PickedOption, Failure> {
+    if let Some(role) = request.runtime {
+        frame.check_lent(role)?;
+    }
+    let menu = menu_in_frame(ports, frame, request.options)?;
+    let error = match parse_reply(&menu, reply, CheckMode::Strict) {
+        Ok(pick) => {
+            return Ok(PickedOption {
+                name: pick.name,
+                arguments: pick.arguments,
+                how: TEXT.to_owned(),
+                confidence: None,
+                handed_off: None,
+                turn: None,
+            });
+        }
+        Err(error) => error,
+    };
+    let role = request.runtime.or(frame.ambient);
+    let writes = |role: &RuntimeRole| {
+        provider_of(ports, *role).is_ok_and(|provider| provider.abilities().text)
+    };
+    let role = role.filter(|role| request.max_retries > 0 && writes(role));
+    let Some(role) = role else {
+        return Err(DecisionError::new(error, 1, reply).to_failure());
+    };
+    let planned = PlannedDecision {
+        role,
+        prompt: String::new(),
+        menu,
+        context: JsonObject::new(),
+        // The first of them is asked for at once.
+        max_retries: request.max_retries - 1,
+        settings: DecisionSettings::default(),
+    };
+    check(ports, &planned)?;
+    let picked = ask_about(ports, frame, &planned, reply, &error).await?;
+    Ok(as_option(picked))
+}
