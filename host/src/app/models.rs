@@ -13,8 +13,9 @@ use async_trait::async_trait;
 use openprogram_component::{Engine, Limits, LoadedComponent, MetadataMode, guest_provider};
 use openprogram_core::llm::{Abilities, EventSink, LlmError, ModelReply, ModelRequest, Provider};
 use openprogram_providers::{
-    AnthropicMessages, AnthropicOptions, OpenAiChat, OpenAiOptions, Profiles, Protocol,
-    ProviderFactory, Registry, ScriptProvider, Transport, TransportError, TransportOptions,
+    AnthropicMessages, AnthropicOptions, DecisionEndpoint, DecisionOptions, DecisionProtocol,
+    OpenAiChat, OpenAiOptions, Profiles, Protocol, ProviderFactory, Registry, ScriptProvider,
+    Transport, TransportError, TransportOptions, WithDecisions,
 };
 use openprogram_runtime::Providers;
 
@@ -231,7 +232,20 @@ impl ProviderFactory for ServerModels {
         let profile = profiles.find(protocol, &base_url, model);
         let model = model.to_owned();
         let transport = self.transport.get()?;
-        Ok(match protocol {
+        let endpoint = |protocol| {
+            let options = DecisionOptions {
+                name: name.clone(),
+                protocol,
+                base_url: base_url.clone(),
+                key: key.clone(),
+                model: model.clone(),
+                profile: profile.clone(),
+            };
+            DecisionEndpoint::new(options, transport.clone())
+        };
+        let alone = |protocol| Ok(Arc::new(endpoint(protocol)?) as Arc<dyn Provider>);
+        let decisions = profile.decisions.map(endpoint).transpose()?;
+        let writer: Arc<dyn Provider> = match protocol {
             Protocol::OpenAi => {
                 let options = OpenAiOptions {
                     name,
@@ -252,6 +266,13 @@ impl ProviderFactory for ServerModels {
                 };
                 Arc::new(AnthropicMessages::new(options, transport)?)
             }
+            Protocol::OpenAiDecisions => return alone(DecisionProtocol::OpenAi),
+            Protocol::GoogleDecisions => return alone(DecisionProtocol::Google),
+            Protocol::SystemOne => return alone(DecisionProtocol::SystemOne),
+        };
+        Ok(match decisions {
+            Some(decisions) => Arc::new(WithDecisions::new(writer, decisions)),
+            None => writer,
         })
     }
 }

@@ -279,6 +279,7 @@ const PROVIDERS: Arrows = Arrows {
                 "exchange",
             ],
         ),
+        ("decisions", &["profile", "secret", "failure", "transport"]),
         (
             "replay",
             &[
@@ -289,6 +290,10 @@ const PROVIDERS: Arrows = Arrows {
                 "anthropic",
                 "openai",
             ],
+        ),
+        (
+            "replay_decisions",
+            &["profile", "secret", "transport", "decisions", "replay"],
         ),
     ],
 };

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use openprogram_core::guest::CallError;
 use openprogram_core::llm::{
-    Abilities, DecisionState, EventSink, LlmError, ModelReply, ModelRequest, Provider, Weight,
+    Abilities, DecisionReply, DecisionState, EventSink, LlmError, ModelReply, ModelRequest,
+    Provider, Weight,
 };
 use wasmtime::component::Resource;
 
@@ -79,7 +80,7 @@ impl Provider for GuestDecider {
         )))
     }
 
-    async fn decide(&self, state: &DecisionState) -> Result<Vec<Weight>, LlmError> {
+    async fn decide(&self, state: &DecisionState) -> Result<DecisionReply, LlmError> {
         let code = self.component.code();
         let prepared = code.prepared(&self.engine).await;
         let prepared =
@@ -111,6 +112,6 @@ impl Provider for GuestDecider {
             option: weight.option,
             probability: weight.probability,
         });
-        Ok(weights.collect())
+        Ok(DecisionReply::of(weights.collect()))
     }
 }

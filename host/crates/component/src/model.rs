@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::guest::CallError;
 use openprogram_core::llm::{
-    Abilities, DecisionState, ErrorSigns, EventSink, LlmError, LlmFailure, LlmReason, ModelReply,
-    ModelRequest, Provider, Weight, classify,
+    Abilities, DecisionReply, DecisionState, ErrorSigns, EventSink, LlmError, LlmFailure,
+    LlmReason, ModelReply, ModelRequest, Provider, classify,
 };
 use wasmtime::component::Resource;
 
@@ -146,7 +146,7 @@ impl Provider for GuestModel {
             .map_err(|failure| llm_error(from_wire(failure)))
     }
 
-    async fn decide(&self, state: &DecisionState) -> Result<Vec<Weight>, LlmError> {
+    async fn decide(&self, state: &DecisionState) -> Result<DecisionReply, LlmError> {
         match &self.decider {
             Some(decider) => decider.decide(state).await,
             None => Err(LlmError::Unsupported(format!(

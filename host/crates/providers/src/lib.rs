@@ -6,6 +6,7 @@
 
 pub mod anthropic;
 mod checks;
+pub mod decisions;
 mod exchange;
 mod failure;
 mod history;
@@ -15,6 +16,8 @@ pub mod registry;
 #[cfg(test)]
 mod replay;
 #[cfg(test)]
+mod replay_decisions;
+#[cfg(test)]
 mod requests;
 pub mod script;
 pub mod secret;
@@ -22,8 +25,11 @@ mod sse;
 pub mod transport;
 
 pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicMessages, AnthropicOptions};
+pub use decisions::{DecisionEndpoint, DecisionOptions, WithDecisions};
 pub use openai::{OPENAI_BASE_URL, OpenAiChat, OpenAiOptions};
-pub use profile::{MaxTokensField, Profile, ProfileError, ProfileRow, Profiles, Protocol};
+pub use profile::{
+    DecisionProtocol, MaxTokensField, Profile, ProfileError, ProfileRow, Profiles, Protocol,
+};
 pub use registry::{OpenError, ProviderFactory, Registry};
 pub use script::{ScriptError, ScriptProvider};
 pub use secret::Secret;

@@ -18,6 +18,28 @@ pub enum Protocol {
     OpenAi,
     /// Anthropic Messages.
     Anthropic,
+    /// The decision endpoint of OpenAI alone.
+    #[serde(rename = "openai_decisions")]
+    OpenAiDecisions,
+    /// The decision endpoint of Google alone.
+    GoogleDecisions,
+    /// A System One endpoint alone.
+    #[serde(rename = "systemone")]
+    SystemOne,
+}
+
+/// The form of a decision endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+pub enum DecisionProtocol {
+    /// `POST /decisions` as OpenAI publishes it.
+    #[serde(rename = "openai_decisions")]
+    OpenAi,
+    /// `POST /v1beta/decisions` as Google publishes it.
+    #[serde(rename = "google_decisions")]
+    Google,
+    /// `POST /v1/systemone`, of TypeSafe and of many servers at home.
+    #[serde(rename = "systemone")]
+    SystemOne,
 }
 
 /// The field in which a server takes the limit of tokens of a reply.
@@ -55,14 +77,26 @@ pub struct Profile {
     pub native_json_schema: bool,
     /// Whether it is verified together with tools.
     pub native_json_with_tools: bool,
+    /// The decision endpoint that the server has for the model beside its own protocol.
+    pub decisions: Option<DecisionProtocol>,
+    /// The most options of one decision, where the model takes fewer than its protocol.
+    pub decision_options_max: Option<usize>,
+    /// The most bytes of what a decision is about; older parts of the context are left out.
+    pub decision_state_bytes: usize,
 }
+
+/// Fits the smallest window that is published, 32,000 tokens, with room for the options.
+const DECISION_STATE_BYTES: usize = 64 * 1024;
 
 impl Profile {
     /// What every server of a protocol takes.
     #[must_use]
     pub fn conservative(protocol: Protocol) -> Self {
         let max_output_tokens = match protocol {
-            Protocol::OpenAi => None,
+            Protocol::OpenAi
+            | Protocol::OpenAiDecisions
+            | Protocol::GoogleDecisions
+            | Protocol::SystemOne => None,
             // The protocol demands a number; every model served today takes this one.
             Protocol::Anthropic => Some(8192),
         };
@@ -78,6 +112,9 @@ impl Profile {
             thinking_off: None,
             native_json_schema: false,
             native_json_with_tools: false,
+            decisions: None,
+            decision_options_max: None,
+            decision_state_bytes: DECISION_STATE_BYTES,
         }
     }
 }
@@ -114,6 +151,12 @@ pub struct ProfileRow {
     pub native_json_schema: Option<bool>,
     /// See [`Profile::native_json_with_tools`].
     pub native_json_with_tools: Option<bool>,
+    /// See [`Profile::decisions`].
+    pub decisions: Option<DecisionProtocol>,
+    /// See [`Profile::decision_options_max`].
+    pub decision_options_max: Option<usize>,
+    /// See [`Profile::decision_state_bytes`].
+    pub decision_state_bytes: Option<usize>,
     /// Where the facts come from.
     pub source: Option<String>,
     /// When they were checked, for example `2026-11`.
@@ -168,6 +211,12 @@ impl ProfileRow {
         );
         profile.max_output_tokens = self.max_output_tokens.or(profile.max_output_tokens);
         profile.tools_max = self.tools_max.or(profile.tools_max);
+        profile.decisions = self.decisions.or(profile.decisions);
+        profile.decision_options_max = self.decision_options_max.or(profile.decision_options_max);
+        set(
+            &mut profile.decision_state_bytes,
+            self.decision_state_bytes.as_ref(),
+        );
         if let Some(word) = &self.thinking_off {
             profile.thinking_off = Some(word.clone()).filter(|word| !word.is_empty());
         }

@@ -25,7 +25,7 @@ const KEY: &str = "sk-very-secret";
 
 /// What the server does with one request.
 #[derive(Clone, Debug)]
-enum Play {
+pub(crate) enum Play {
     /// Answers and keeps the connection.
     Keep(String),
     /// Answers, or answers in part, and closes the connection.
@@ -49,23 +49,23 @@ fn stream(chunks: &[&str]) -> String {
 }
 
 /// An answer that is one document.
-fn document(status: &str, headers: &str, body: &str) -> String {
+pub(crate) fn document(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\n\r\n{body}")
 }
 
 /// What the server saw.
 #[derive(Debug, Default, PartialEq)]
-struct Seen {
+pub(crate) struct Seen {
     /// The requests, head and body.
-    requests: Vec<String>,
+    pub(crate) requests: Vec<String>,
     n_connections: usize,
     /// Whether the client closed a connection while an answer was under way.
     client_closed: bool,
 }
 
 /// Starts a server that plays one answer for each request and ends.
-async fn serve(plays: Vec<Play>) -> (String, JoinHandle<Seen>) {
+pub(crate) async fn serve(plays: Vec<Play>) -> (String, JoinHandle<Seen>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let server = tokio::spawn(async move {

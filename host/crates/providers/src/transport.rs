@@ -207,6 +207,16 @@ impl Reply {
         Ok(body)
     }
 
+    /// The whole body, which may have at most so many bytes.
+    ///
+    /// # Errors
+    /// As [`Reply::next`].
+    pub(crate) async fn whole_within(&mut self, bytes_max: usize) -> Result<Vec<u8>, LlmFailure> {
+        self.bytes_max = self.bytes_max.min(bytes_max);
+        self.bytes_left = self.bytes_left.min(bytes_max);
+        self.whole().await
+    }
+
     /// The beginning of the body, as far as it comes.
     async fn beginning(&mut self, bytes_max: usize) -> Vec<u8> {
         self.idle = self.idle.min(ERROR_IDLE);

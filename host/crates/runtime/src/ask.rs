@@ -194,13 +194,22 @@ pub(crate) async fn pick_from_reply<'a>(
 
 /// The decider way: the provider weighs the options, the host takes the heaviest one.
 async fn ask_decider(asker: Asker<'_>, planned: &PlannedDecision) -> Result<Picked, Failure> {
+    let (messages, reads) = if asker.provider.decision_limits().is_endpoint {
+        let context = asker.read().await?;
+        let reads = context.reads.clone();
+        (context.finish_with([]), reads)
+    } else {
+        (Vec::new(), Vec::new())
+    };
     let state = DecisionState {
         prompt: planned.prompt.clone(),
         system: asker.frame.system(planned.role),
+        messages,
         choices: planned.menu.options().iter().map(choice).collect(),
         session: asker.frame.run.session.clone(),
     };
-    let (open, weights) = asker.weigh(&state).await?;
+    let (open, reply) = asker.weigh(&state, reads, JsonObject::new()).await?;
+    let weights = reply.weights;
     let pairs = weights.iter().map(|w| (w.option.as_str(), w.probability));
     let weighed = match pick_from_weights(&planned.menu, pairs) {
         Ok(weighed) => weighed,

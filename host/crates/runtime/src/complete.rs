@@ -7,9 +7,10 @@ use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::context::{ContextRead, FrameView, read_context};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
+use openprogram_core::id::NodeId;
 use openprogram_core::llm::{
-    Asked, DecisionState, EventSink, ModelReply, ModelRequest, NoEvents, Operation, Provider,
-    Weight,
+    Asked, DecisionReply, DecisionState, EventSink, ModelReply, ModelRequest, NoEvents, Operation,
+    Provider,
 };
 use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
@@ -162,19 +163,23 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Lets the provider weigh the options of a decision. It is given prompt and options only.
+    /// Lets the provider weigh the options of a decision, which was made of what these nodes hold.
     ///
     /// # Errors
     /// `llm` when it could not be asked, recorded.
     pub(crate) async fn weigh(
         &self,
         state: &DecisionState,
-    ) -> Result<(OpenTurn<'a>, Vec<Weight>), Failure> {
+        reads: Vec<NodeId>,
+        facts: JsonObject,
+    ) -> Result<(OpenTurn<'a>, DecisionReply), Failure> {
         let turn = Turn {
             input: state.prompt.clone().into(),
-            ..Turn::default()
+            reads,
+            system: None,
+            facts,
         };
-        let open = self.begin(turn, &state.system).await?;
+        let mut open = self.begin(turn, &state.system).await?;
         let asked = Asked {
             operation: self.operation,
             model: self.provider.name().to_owned(),
@@ -182,7 +187,10 @@ impl<'a> Asker<'a> {
         };
         let ask = || self.provider.decide(state);
         match ask_with_retries(self.asking(open.node()), asked, ask, || false).await {
-            Ok(weights) => Ok((open, weights)),
+            Ok(reply) => {
+                open.usage = reply.usage;
+                Ok((open, reply))
+            }
             Err(failure) => Err(open.fail(failure).await),
         }
     }

@@ -11,7 +11,10 @@ pub use classify::{ErrorClass, ErrorSigns, classify, retry_after, should_retry};
 pub use error::{LlmDetail, LlmError, LlmFailure, LlmReason};
 pub use event::{EventSink, ModelEvent, NoEvents};
 pub use provider::{Abilities, Provider};
-pub use request::{Choice, DecisionState, ModelReply, ModelRequest, StopReason, Weight};
+pub use request::{
+    Choice, DecisionLimits, DecisionReply, DecisionState, ModelReply, ModelRequest, StopReason,
+    Weight,
+};
 pub use retry::{
     Asked, FailedTry, Operation, RetryInfo, RetryPolicy, RetryReport, RetryStep, RetryStop, Tries,
     timeout_of,

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::error::LlmError;
 use super::event::EventSink;
-use super::request::{DecisionState, ModelReply, ModelRequest, Weight};
+use super::request::{DecisionLimits, DecisionReply, DecisionState, ModelReply, ModelRequest};
 
 /// What a provider can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,17 @@ pub trait Provider: Send + Sync {
         sink: &dyn EventSink,
     ) -> Result<ModelReply, LlmError>;
 
+    /// Which decisions it can be asked for; constant over its life, and only looked at when
+    /// [`Abilities::decide`] is set.
+    fn decision_limits(&self) -> DecisionLimits {
+        DecisionLimits::default()
+    }
+
     /// Lets the provider weigh the options of one decision.
     ///
     /// The default refuses; only called when [`Abilities::decide`] is set. The caller checks the
     /// answer: finite, in range, known options, sum.
-    async fn decide(&self, state: &DecisionState) -> Result<Vec<Weight>, LlmError> {
+    async fn decide(&self, state: &DecisionState) -> Result<DecisionReply, LlmError> {
         let _ = state;
         Err(LlmError::Unsupported(format!(
             "`{}` does not decide",

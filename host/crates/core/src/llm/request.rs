@@ -100,10 +100,62 @@ pub struct DecisionState {
     pub prompt: String,
     /// The system prompt.
     pub system: Option<String>,
+    /// What the turn reads besides the prompt, oldest first; empty for a component, which is given
+    /// prompt and options alone.
+    pub messages: Vec<Message>,
     /// The options in menu order; never empty, every name once.
     pub choices: Vec<Choice>,
     /// The session.
     pub session: SessionId,
+}
+
+/// Which decisions a provider that weighs options can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecisionLimits {
+    /// The fewest options.
+    pub options_min: usize,
+    /// The most options.
+    pub options_max: usize,
+    /// Whether it is an endpoint of a provider, which is given what the turn reads, and not a
+    /// component.
+    pub is_endpoint: bool,
+}
+
+impl Default for DecisionLimits {
+    /// Any menu, put to a component.
+    fn default() -> Self {
+        Self {
+            options_min: 1,
+            options_max: usize::MAX,
+            is_endpoint: false,
+        }
+    }
+}
+
+/// What a provider that weighs options answers. Not trusted: the runtime checks it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DecisionReply {
+    /// The distribution over the options; those left out have probability 0.
+    pub weights: Vec<Weight>,
+    /// What the provider itself calls its confidence, from 0 to 1. Every provider has a formula of
+    /// its own, so the numbers of two providers cannot be compared.
+    pub own_confidence: Option<f64>,
+    /// How many of the oldest texts of the messages were left out because the provider takes no
+    /// more.
+    pub texts_left_out: usize,
+    /// Tokens used, as far as the provider tells.
+    pub usage: Option<Usage>,
+}
+
+impl DecisionReply {
+    /// A reply that is a distribution and nothing else.
+    #[must_use]
+    pub fn of(weights: Vec<Weight>) -> Self {
+        Self {
+            weights,
+            ..Self::default()
+        }
+    }
 }
 
 /// One option as a decider sees it.

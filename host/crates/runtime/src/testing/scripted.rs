@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use openprogram_core::content::{ContentBlock, Message, Role, ToolCall};
 use openprogram_core::llm::{
-    Abilities, DecisionState, EventSink, LlmError, LlmFailure, LlmReason, ModelEvent, ModelReply,
-    ModelRequest, Provider, StopReason, Weight,
+    Abilities, DecisionLimits, DecisionReply, DecisionState, EventSink, LlmError, LlmFailure,
+    LlmReason, ModelEvent, ModelReply, ModelRequest, Provider, StopReason, Weight,
 };
 use openprogram_core::session::Usage;
 use openprogram_core::tool::ToolChoice;
@@ -260,8 +260,10 @@ impl Provider for ScriptedProvider {
 /// A model that weighs options as prepared and does not write.
 #[derive(Debug)]
 pub struct ScriptedDecider {
-    answers: Mutex<VecDeque<Result<Vec<Weight>, LlmError>>>,
+    answers: Mutex<VecDeque<Result<DecisionReply, LlmError>>>,
     states: Mutex<Vec<DecisionState>>,
+    limits: DecisionLimits,
+    writer: Option<ScriptedProvider>,
 }
 
 impl ScriptedDecider {
@@ -275,20 +277,45 @@ impl ScriptedDecider {
                 option: option.to_owned(),
                 probability,
             };
-            Ok(distribution.into_iter().map(weight).collect())
+            let weights = distribution.into_iter().map(weight).collect();
+            Ok(DecisionReply::of(weights))
         };
+        Self::answering(distributions.into_iter().map(weights).collect())
+    }
+
+    /// A model with these answers.
+    pub fn answering(answers: Vec<Result<DecisionReply, LlmError>>) -> Self {
         Self {
-            answers: Mutex::new(distributions.into_iter().map(weights).collect()),
+            answers: Mutex::new(answers.into()),
             states: Mutex::default(),
+            limits: DecisionLimits::default(),
+            writer: None,
         }
+    }
+
+    /// The same model, asked for such decisions only.
+    #[must_use]
+    pub fn limited(mut self, limits: DecisionLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The same model, which also writes as this one does.
+    #[must_use]
+    pub fn writing(mut self, writer: ScriptedProvider) -> Self {
+        self.writer = Some(writer);
+        self
+    }
+
+    /// The requests for text so far, in order.
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        let writer = self.writer.as_ref();
+        writer.map(ScriptedProvider::requests).unwrap_or_default()
     }
 
     /// A model that fails once.
     pub fn failing(error: LlmError) -> Self {
-        Self {
-            answers: Mutex::new(VecDeque::from([Err(error)])),
-            states: Mutex::default(),
-        }
+        Self::answering(vec![Err(error)])
     }
 
     /// The decisions so far, in order.
@@ -305,16 +332,26 @@ impl Provider for ScriptedDecider {
 
     fn abilities(&self) -> Abilities {
         Abilities {
-            text: false,
+            text: self.writer.is_some(),
             decide: true,
         }
     }
 
-    async fn complete(&self, _: &ModelRequest, _: &dyn EventSink) -> Result<ModelReply, LlmError> {
-        unreachable!("a decider is never asked for text")
+    async fn complete(
+        &self,
+        request: &ModelRequest,
+        sink: &dyn EventSink,
+    ) -> Result<ModelReply, LlmError> {
+        let writer = self.writer.as_ref();
+        let writer = writer.expect("a decider that does not write is never asked for text");
+        writer.complete(request, sink).await
     }
 
-    async fn decide(&self, state: &DecisionState) -> Result<Vec<Weight>, LlmError> {
+    fn decision_limits(&self) -> DecisionLimits {
+        self.limits
+    }
+
+    async fn decide(&self, state: &DecisionState) -> Result<DecisionReply, LlmError> {
         lock(&self.states).push(state.clone());
         let answer = lock(&self.answers).pop_front();
         answer.unwrap_or_else(|| Err(ran_out(self.name())))
