@@ -6,7 +6,11 @@ pub mod settings;
 
 pub mod state;
 
+pub mod sdk;
+
 pub mod source;
+
+pub mod scaffold;
 
 pub mod text;
 

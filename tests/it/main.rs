@@ -8,6 +8,7 @@
 
 mod cli;
 mod decision;
+mod essays;
 mod models;
 mod printed;
 mod sandbox;

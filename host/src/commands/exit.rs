@@ -10,6 +10,7 @@ use openprogram_core::{Json, JsonObject};
 
 use crate::app::AppError;
 use crate::input::InputError;
+use crate::scaffold::ScaffoldError;
 use crate::settings::SettingsError;
 use crate::source::BuildError;
 use crate::state::StateError;
@@ -158,6 +159,11 @@ impl Report {
                 Some(of(FailureCode::InvalidArgument))
             } else if let Some(error) = cause.downcast_ref::<AppError>() {
                 Some(of(error.code()))
+            } else if let Some(error) = cause.downcast_ref::<ScaffoldError>() {
+                Some(match error {
+                    ScaffoldError::Io { .. } => of(FailureCode::Internal),
+                    _ => of(FailureCode::InvalidArgument),
+                })
             } else if let Some(error) = cause.downcast_ref::<BuildError>() {
                 Some(match error {
                     BuildError::Missing(_) | BuildError::NoPackage(_) => {

@@ -17,6 +17,7 @@ mod time;
 mod build;
 mod decide;
 mod inspect;
+mod new;
 mod run;
 mod sessions;
 mod show;
@@ -50,6 +51,7 @@ declined; 4 model, provider or decision; 5 internal; 6 limit, timeout or cancell
 /// The subcommands, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    New(new::Args),
     Build(build::Args),
     Inspect(inspect::Args),
     Run(run::Args),
@@ -63,6 +65,7 @@ impl Command {
     pub async fn run(self, app: App, console: &mut Console) -> Exit {
         let error_form = self.error_form();
         let outcome = match self {
+            Self::New(args) => new::run(&args, console),
             Self::Build(args) => build::run(&args, console),
             Self::Inspect(args) => inspect::run(args, &app, console).await,
             Self::Run(args) => run::run(args, &app, console).await,
@@ -80,6 +83,7 @@ impl Command {
     #[must_use]
     pub fn error_form(&self) -> Option<ErrorForm> {
         let (json, form) = match self {
+            Self::New(args) => (args.json, ErrorForm::Plain),
             Self::Build(args) => (args.json, ErrorForm::Plain),
             Self::Inspect(args) => (args.json, ErrorForm::Plain),
             Self::Run(args) => (args.json, ErrorForm::Run),
@@ -149,6 +153,8 @@ mod tests {
             "show",
             "decide",
             "build a b",
+            "new",
+            "new a --lang js",
             "inspect",
             "sessions --jsn",
         ] {

@@ -82,6 +82,8 @@ fn has_target(folder: &Path) -> Result<bool, BuildError> {
 /// What cargo tells of a folder.
 pub(super) struct Project {
     folder: PathBuf,
+    /// The folder of the workspace.
+    root: PathBuf,
     target_folder: PathBuf,
     /// The packages that the folder means: its own, or the members of its workspace.
     packages: Vec<Package>,
@@ -91,6 +93,7 @@ pub(super) struct Project {
 struct Metadata {
     packages: Vec<Package>,
     workspace_default_members: Vec<String>,
+    workspace_root: PathBuf,
     target_directory: PathBuf,
 }
 
@@ -158,8 +161,14 @@ impl Project {
         Ok(Self {
             target_folder: metadata.target_directory.join(TARGET_SUBFOLDER),
             packages: metadata.packages.into_iter().filter(is_meant).collect(),
+            root: metadata.workspace_root,
             folder,
         })
+    }
+
+    /// The folder of the workspace that the folder belongs to, which may be the folder itself.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Builds in release mode, and gives the components in the order of their packages.
@@ -231,6 +240,7 @@ mod tests {
     fn project() -> Project {
         Project {
             folder: PathBuf::from("/p"),
+            root: PathBuf::from("/p"),
             target_folder: PathBuf::from("/p/target/openprogram"),
             packages: vec![Package {
                 id: "path+file:///p#0.1.0".to_owned(),

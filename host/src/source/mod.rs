@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use self::cargo::Project;
+use crate::sdk::{self, SdkState};
 
 /// The target that components are built for.
 const WASM_TARGET: &str = "wasm32-wasip2";
@@ -61,6 +62,34 @@ pub enum BuildError {
         /// The command.
         command: String,
     },
+    /// The SDK in the project is for another contract, so the host would refuse the component.
+    #[error(
+        "the SDK in `{}` was written by openprogram {version} for another contract (`{found}`) than \
+         the one of this openprogram (`{own}`); run `openprogram new --update-sdk {}`, or build \
+         with the openprogram that wrote it",
+        project.join(sdk::SDK_FOLDER).display(), project.display()
+    )]
+    OtherContract {
+        /// The project.
+        project: PathBuf,
+        /// The version that wrote the SDK.
+        version: String,
+        /// The start of the hash of its contract.
+        found: String,
+        /// The start of the hash of the contract of this host.
+        own: String,
+    },
+    /// The SDK in the project cannot be told.
+    #[error(
+        "`{}` cannot be read: {message}; run `openprogram new --update-sdk {}` to write the SDK anew",
+        project.join(sdk::SDK_FOLDER).join(sdk::MARKER).display(), project.display()
+    )]
+    BrokenSdk {
+        /// The project.
+        project: PathBuf,
+        /// Why.
+        message: String,
+    },
     /// A tool answered something that cannot be understood.
     #[error("`{tool}` answered something unexpected: {message}")]
     Unexpected {
@@ -88,8 +117,37 @@ pub struct Built {
 /// When a tool is missing or fails, or nothing was built.
 pub fn build(folder: &Path, words: &mut dyn Write) -> Result<Vec<Built>, BuildError> {
     let project = Project::read(folder)?;
+    check_sdk(project.root(), words)?;
     cargo::ensure_target(folder, words)?;
     project.build()
+}
+
+/// Refuses an SDK in the project with which nothing can be built that loads here, before time is
+/// spent on it, and tells of one that is merely not this one.
+fn check_sdk(project: &Path, words: &mut dyn Write) -> Result<(), BuildError> {
+    let start = |hash: &str| hash.chars().take(8).collect();
+    let project = project.to_owned();
+    match sdk::state(&project) {
+        SdkState::None | SdkState::Same => Ok(()),
+        SdkState::Other => {
+            // Words that cannot be written are no reason to fail: nobody is there to read them.
+            let _ = writeln!(
+                words,
+                "note: `{}` is another SDK than the one of this openprogram; \
+                 `openprogram new --update-sdk {}` brings that",
+                project.join(sdk::SDK_FOLDER).display(),
+                project.display()
+            );
+            Ok(())
+        }
+        SdkState::OtherContract(marker) => Err(BuildError::OtherContract {
+            project,
+            version: marker.openprogram,
+            found: start(&marker.contract),
+            own: start(sdk::contract()),
+        }),
+        SdkState::Broken(message) => Err(BuildError::BrokenSdk { project, message }),
+    }
 }
 
 /// The `.wasm` file of a component: the file itself, or what its source folder builds to.
@@ -180,6 +238,38 @@ mod tests {
         }
         let long = format!("{}.wasm", "ab-".repeat(40));
         assert!(check_component_name(&name_of(Path::new(&long))).is_ok());
+    }
+
+    #[test]
+    fn an_sdk_for_another_contract_is_refused_and_another_one_is_told() {
+        let project = tempfile::tempdir().unwrap();
+        let check = |from: &str, to: &str| {
+            sdk::write(project.path()).unwrap();
+            let marker = project.path().join(sdk::SDK_FOLDER).join(sdk::MARKER);
+            let text = std::fs::read_to_string(&marker).unwrap();
+            std::fs::write(&marker, text.replace(from, to)).unwrap();
+            let mut words = Vec::new();
+            let told = check_sdk(project.path(), &mut words);
+            let told = told.map_or_else(|error| error.to_string(), |()| "built".to_owned());
+            let words = String::from_utf8(words).unwrap();
+            format!("{words}{told}").replace(&project.path().display().to_string(), "<project>")
+        };
+        assert_eq!(check("digest", "digest"), "built");
+        assert_eq!(
+            check("digest = \"", "digest = \"0"),
+            "note: `<project>/sdk` is another SDK than the one of this openprogram; \
+             `openprogram new --update-sdk <project>` brings that\nbuilt"
+        );
+        let own: String = sdk::contract().chars().take(8).collect();
+        assert_eq!(
+            check(sdk::contract(), "0123456789"),
+            format!(
+                "the SDK in `<project>/sdk` was written by openprogram 0.1.0 for another contract \
+                 (`01234567`) than the one of this openprogram (`{own}`); run `openprogram new \
+                 --update-sdk <project>`, or build with the openprogram that wrote it"
+            )
+        );
+        assert!(check("digest", "digset").contains("unknown field `digset`"));
     }
 
     #[test]

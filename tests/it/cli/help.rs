@@ -16,7 +16,9 @@ fn every_subcommand_appears_in_the_help() {
         .collect();
     assert_eq!(
         commands,
-        ["build", "inspect", "run", "decide", "sessions", "show"]
+        [
+            "new", "build", "inspect", "run", "decide", "sessions", "show"
+        ]
     );
     let mut shown = help.stdout.clone();
     for command in commands {

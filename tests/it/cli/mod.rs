@@ -6,6 +6,7 @@ mod crash;
 mod decide;
 mod exit;
 mod help;
+mod new;
 mod run;
 
 use openprogram_tests::cli::Project;

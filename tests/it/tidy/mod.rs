@@ -6,6 +6,7 @@ mod contract;
 mod files;
 mod modules;
 mod packages;
+mod readme;
 mod scan;
 mod tables;
 

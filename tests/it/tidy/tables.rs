@@ -314,14 +314,18 @@ const HOST: Arrows = Arrows {
     source: "host/src",
     modules: &[
         ("input", &[]),
+        ("sdk", &[]),
         ("settings", &[]),
-        ("source", &[]),
+        ("source", &["sdk"]),
         ("state", &[]),
         ("text", &[]),
+        ("scaffold", &["sdk", "settings", "source"]),
         ("app", &["input", "settings", "source", "state"]),
         (
             "commands",
-            &["input", "settings", "source", "state", "text", "app"],
+            &[
+                "input", "scaffold", "settings", "source", "state", "text", "app",
+            ],
         ),
     ],
 };

@@ -17,8 +17,10 @@ const NESTING_MAX: usize = 16;
 /// A longer section does not hold a hash.
 const HASH_BYTES: usize = 64;
 
-/// The hash of the contract of this host.
-pub(crate) fn hash() -> &'static str {
+/// The hash of the contract of this host, in hexadecimal. What is built with an SDK for another one
+/// is refused by the loader.
+#[must_use]
+pub fn hash() -> &'static str {
     static HASH: OnceLock<String> = OnceLock::new();
     HASH.get_or_init(text::contract_hash)
 }

@@ -87,6 +87,7 @@ mod model;
 mod tests;
 
 pub use cache::CacheError;
+pub use contract::hash as contract_hash;
 pub use decider::GuestDecider;
 pub use engine::{CacheCounts, Engine, EngineOptions};
 pub use error::{EngineError, LoadError, MetadataError, MissingImport};

@@ -1,19 +1,21 @@
 //! `script:FILE`: answers from prepared replies, one per line. For demonstrations and tests of
 //! programs; the file is read by whoever makes the provider.
 //!
-//! A line is a JSON string (the text of the reply) or an object with `text`, `usage` and `error`.
+//! A line is a JSON string (the text of the reply) or an object with `text`, `tool_calls`, `usage`
+//! and `error`.
 //! Every line is checked when the script is loaded, so a run does not stop at a typing error.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use openprogram_core::Json;
+use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::llm::{
     Abilities, EventSink, LlmError, LlmFailure, LlmReason, ModelEvent, ModelReply, ModelRequest,
-    Provider,
+    Provider, StopReason,
 };
 use openprogram_core::session::Usage;
+use openprogram_core::{Json, JsonObject};
 use serde::Deserialize;
 
 /// A script is written by hand or by a test; longer ones are a mistake.
@@ -69,9 +71,19 @@ pub enum ScriptError {
 #[serde(deny_unknown_fields)]
 struct Line {
     text: Option<String>,
-    tool_calls: Option<Json>,
+    #[serde(default)]
+    tool_calls: Vec<CallLine>,
     usage: Option<UsageLine>,
     error: Option<ErrorLine>,
+}
+
+/// One call of a tool. Its id is made from its place in the script.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallLine {
+    name: String,
+    #[serde(default)]
+    arguments: JsonObject,
 }
 
 #[derive(Default, Deserialize)]
@@ -123,9 +135,10 @@ impl ScriptProvider {
                     script: script.to_owned(),
                 });
             }
-            let reply = parse_line(line).map_err(|message| ScriptError::BadLine {
+            let number = index + 1;
+            let reply = parse_line(number, line).map_err(|message| ScriptError::BadLine {
                 script: script.to_owned(),
-                line: index + 1,
+                line: number,
                 message,
             })?;
             left.push_back(reply);
@@ -169,12 +182,19 @@ impl Provider for ScriptProvider {
         sink: &dyn EventSink,
     ) -> Result<ModelReply, LlmError> {
         let reply = self.next().map_err(LlmError::Failed)?;
-        sink.event(ModelEvent::Text(reply.text()));
+        for block in &reply.content {
+            match block {
+                ContentBlock::Text(text) => sink.event(ModelEvent::Text(text.clone())),
+                ContentBlock::ToolCall(call) => sink.event(ModelEvent::ToolUse(call.clone())),
+                // A script writes texts and calls only.
+                _ => {}
+            }
+        }
         Ok(reply)
     }
 }
 
-fn parse_line(line: &str) -> Result<Result<ModelReply, LlmFailure>, String> {
+fn parse_line(number: usize, line: &str) -> Result<Result<ModelReply, LlmFailure>, String> {
     if line.len() > LINE_BYTES_MAX {
         return Err(format!("longer than {LINE_BYTES_MAX} bytes"));
     }
@@ -185,22 +205,49 @@ fn parse_line(line: &str) -> Result<Result<ModelReply, LlmFailure>, String> {
         _ => return Err("neither a string nor an object".to_owned()),
     };
     let line: Line = serde_json::from_value(object).map_err(|error| error.to_string())?;
-    if line.tool_calls.is_some() {
-        return Err("`tool_calls` are not supported; leave them out".to_owned());
+    let answers = line.text.is_some() || !line.tool_calls.is_empty();
+    match (answers, line.error, line.usage) {
+        (true, None, usage) => Ok(Ok(reply(number, line.text, line.tool_calls, usage))),
+        (false, Some(error), None) => parse_error(error).map(Err),
+        _ => Err(
+            "an object holds `text` or `tool_calls` or both, with `usage` if wanted, or only \
+             `error`"
+                .to_owned(),
+        ),
     }
-    match (line.text, line.error, line.usage) {
-        (Some(text), None, usage) => {
-            let mut reply = ModelReply::text_only(text);
-            reply.usage = usage.map(|usage| Usage {
-                input_tokens: usage.input_tokens,
-                output_tokens: usage.output_tokens,
-                cache_read: usage.cache_read,
-                cache_create: usage.cache_create,
-            });
-            Ok(Ok(reply))
-        }
-        (None, Some(error), None) => parse_error(error).map(Err),
-        _ => Err("an object holds `text`, with `usage` if wanted, or only `error`".to_owned()),
+}
+
+fn reply(
+    number: usize,
+    text: Option<String>,
+    calls: Vec<CallLine>,
+    usage: Option<UsageLine>,
+) -> ModelReply {
+    let stop = if calls.is_empty() {
+        StopReason::End
+    } else {
+        StopReason::ToolUse
+    };
+    let calls = calls.into_iter().enumerate().map(|(index, call)| {
+        ContentBlock::ToolCall(ToolCall {
+            id: format!("script-{number}-{}", index + 1),
+            name: call.name,
+            arguments: Json::Object(call.arguments).to_string(),
+        })
+    });
+    ModelReply {
+        content: text
+            .map(ContentBlock::Text)
+            .into_iter()
+            .chain(calls)
+            .collect(),
+        stop,
+        usage: usage.map(|usage| Usage {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cache_read: usage.cache_read,
+            cache_create: usage.cache_create,
+        }),
     }
 }
 
@@ -276,6 +323,31 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_reply_may_call_tools_with_or_without_a_text() {
+        let lines = "\n{\"text\": \"Let me see.\", \"tool_calls\": [{\"name\": \"find\", \
+                     \"arguments\": {\"b\": 1.50, \"a\": 2}}, {\"name\": \"find\"}]}\n\
+                     {\"tool_calls\": [{\"name\": \"find\"}]}";
+        let provider = ScriptProvider::from_lines("s", lines).unwrap();
+        let call = |id: &str, arguments: &str| {
+            ContentBlock::ToolCall(ToolCall {
+                id: id.to_owned(),
+                name: "find".to_owned(),
+                arguments: arguments.to_owned(),
+            })
+        };
+        let reply = |content| ModelReply {
+            content,
+            stop: StopReason::ToolUse,
+            usage: None,
+        };
+        let text = ContentBlock::Text("Let me see.".to_owned());
+        let first = call("script-2-1", "{\"b\":1.50,\"a\":2}");
+        let both = reply(vec![text, first, call("script-2-2", "{}")]);
+        assert_eq!(ask(&provider), Ok(both));
+        assert_eq!(ask(&provider), Ok(reply(vec![call("script-3-1", "{}")])));
+    }
+
     fn check_refused(lines: &str, expected: &str) {
         let error = ScriptProvider::from_lines("s", lines).unwrap_err();
         assert_eq!(error.to_string(), expected, "{lines}");
@@ -292,10 +364,13 @@ mod tests {
             "line 1 of the script `s`: neither a string nor an object",
         );
         let shape = "line 1 of the script `s`: \
-                     an object holds `text`, with `usage` if wanted, or only `error`";
+                     an object holds `text` or `tool_calls` or both, with `usage` if wanted, or \
+                     only `error`";
         for line in [
             "{}",
             "{\"usage\": {}}",
+            "{\"tool_calls\": []}",
+            "{\"tool_calls\": [{\"name\": \"f\"}], \"error\": \"b\"}",
             "{\"text\": \"a\", \"error\": \"b\"}",
             "{\"error\": \"b\", \"usage\": {}}",
         ] {
@@ -307,8 +382,8 @@ mod tests {
              expected one of `text`, `tool_calls`, `usage`, `error`",
         );
         check_refused(
-            "\"a\"\n{\"text\": \"b\", \"tool_calls\": []}",
-            "line 2 of the script `s`: `tool_calls` are not supported; leave them out",
+            "\"a\"\n{\"text\": \"b\", \"tool_calls\": [{\"arguments\": {}}]}",
+            "line 2 of the script `s`: missing field `name`",
         );
         check_refused(
             "{\"error\": {\"message\": \"m\", \"reason\": \"bored\"}}",

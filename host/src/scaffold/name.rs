@@ -1,0 +1,99 @@
+//! What a project may be called: its name is that of a component, of a package and of a crate.
+
+use std::path::Path;
+
+use crate::sdk;
+use crate::settings::check_component_name;
+use crate::source::name_of;
+
+/// Words that Rust keeps for itself, those that it may use one day included. A crate of such a name
+/// cannot be written in a path.
+const KEYWORDS: [&str; 51] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
+    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// Crates that come with Rust: a package of such a name is refused by cargo or hides them.
+const OF_RUST: [&str; 5] = ["alloc", "core", "proc-macro", "std", "test"];
+
+/// Names of devices, which no folder on Windows can have.
+const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
+
+/// Checks the name of a new project.
+///
+/// # Errors
+/// A sentence that says what is wrong and what would be right.
+pub(super) fn check(name: &str) -> Result<(), String> {
+    check_component_name(name)
+        .map_err(|rule| format!("{rule}; write for example `{}`", name_of(Path::new(name))))?;
+    let taken = if KEYWORDS.contains(&name) || OF_RUST.contains(&name) {
+        "Rust uses this word itself"
+    } else if DEVICES.contains(&name) {
+        "Windows uses this name for a device"
+    } else if sdk::package_names().contains(name) {
+        "the SDK uses a package of this name"
+    } else {
+        return Ok(());
+    };
+    Err(format!("{taken}; write for example `my-{name}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check_all(names: &[&str], expected: Expect) {
+        let lines = names.iter().map(|name| match check(name) {
+            Ok(()) => format!("{name}: fine\n"),
+            Err(reason) => format!("{name}: {reason}\n"),
+        });
+        expected.assert_eq(&lines.collect::<String>());
+    }
+
+    #[test]
+    fn a_name_must_do_for_a_component_a_package_and_a_folder() {
+        check_all(
+            &["desk", "my-tool2", "x"],
+            expect![[r#"
+            desk: fine
+            my-tool2: fine
+            x: fine
+        "#]],
+        );
+        check_all(
+            &["My Tool", "my_tool", "2fast", "日本", "-x", ""],
+            expect![[r#"
+                My Tool: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `my-tool`
+                my_tool: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `my-tool`
+                2fast: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `fast`
+                日本: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `component`
+                -x: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `x`
+                : the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `component`
+            "#]],
+        );
+        check_all(
+            &["type", "std", "con", "serde", "openprogram-guest"],
+            expect![[r#"
+                type: Rust uses this word itself; write for example `my-type`
+                std: Rust uses this word itself; write for example `my-std`
+                con: Windows uses this name for a device; write for example `my-con`
+                serde: the SDK uses a package of this name; write for example `my-serde`
+                openprogram-guest: the SDK uses a package of this name; write for example `my-openprogram-guest`
+            "#]],
+        );
+        let long = "a".repeat(65);
+        assert!(check(&long).unwrap_err().contains("at most 64 bytes"));
+    }
+
+    #[test]
+    fn every_suggestion_can_be_taken() {
+        for name in KEYWORDS.iter().chain(&OF_RUST).chain(&DEVICES) {
+            assert_eq!(check(&format!("my-{name}")), Ok(()), "{name}");
+        }
+    }
+}

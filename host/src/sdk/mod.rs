@@ -1,0 +1,210 @@
+//! The SDK that this binary carries, as a folder that a project is built with.
+//!
+//! A project keeps its copy beside its sources, so that a clone of it builds on another machine with
+//! nothing but cargo and its registry. The copy is a cargo workspace of its own with the places of
+//! the repository; a marker in it tells which contract it is for and whether it is this one.
+
+mod lock;
+mod manifest;
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+
+pub use lock::{lock_of, package_names};
+pub use manifest::rust_facts;
+
+/// The folder of a project that holds its copy.
+pub const SDK_FOLDER: &str = "sdk";
+
+/// The marker of a copy.
+pub const MARKER: &str = "sdk.toml";
+
+/// The files of the SDK as they stand in the repository, by path from its root.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sdk_files.rs"));
+
+/// What a copy says about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Marker {
+    /// The version of the binary that wrote it.
+    pub openprogram: String,
+    /// The hash of the contract it is for, in hexadecimal.
+    pub contract: String,
+    /// The hash of its files.
+    pub digest: String,
+}
+
+/// How the copy of a project stands to the SDK of this binary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SdkState {
+    /// The project has none: its SDK comes from elsewhere, or it is not written in Rust.
+    None,
+    /// It is the SDK of this binary.
+    Same,
+    /// Another SDK for the same contract: components built with it load here.
+    Other,
+    /// An SDK for another contract: what is built with it is refused here.
+    OtherContract(Marker),
+    /// The folder has a marker that cannot be read.
+    Broken(String),
+}
+
+/// The files of a copy, by path below its folder.
+#[must_use]
+pub fn files() -> Vec<(String, String)> {
+    let mut files: Vec<_> = FILES
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+        .collect();
+    files.push(("Cargo.toml".to_owned(), manifest::of_copy()));
+    files.push((".gitignore".to_owned(), "target/\nCargo.lock\n".to_owned()));
+    let marker = marker(&files);
+    let text = format!(
+        "# The SDK of OpenProgram, as `openprogram new` wrote it. Keep it with the project and change\n\
+         # nothing here: `openprogram new --update-sdk` writes this folder anew.\n\
+         openprogram = {:?}\ncontract = {:?}\ndigest = {:?}\n",
+        marker.openprogram, marker.contract, marker.digest
+    );
+    files.push((MARKER.to_owned(), text));
+    files
+}
+
+/// Tells how the copy of a project stands to the SDK of this binary.
+#[must_use]
+pub fn state(project: &Path) -> SdkState {
+    let path = project.join(SDK_FOLDER).join(MARKER);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return SdkState::None,
+        Err(error) => return SdkState::Broken(error.to_string()),
+    };
+    let found: Marker = match toml::from_str(&text) {
+        Ok(found) => found,
+        Err(error) => return SdkState::Broken(error.message().to_owned()),
+    };
+    let own = own_marker();
+    if found.contract != own.contract {
+        SdkState::OtherContract(found)
+    } else if found.digest != own.digest {
+        SdkState::Other
+    } else {
+        SdkState::Same
+    }
+}
+
+/// Writes the SDK of this binary into the folder of a project, in place of what was there.
+///
+/// The new copy is complete before the old one is touched.
+///
+/// # Errors
+/// When a file cannot be written, with its path.
+pub fn write(project: &Path) -> Result<(), (PathBuf, io::Error)> {
+    let target = project.join(SDK_FOLDER);
+    let (fresh, old) = (aside(project, "new"), aside(project, "old"));
+    let result = write_files(&fresh, &files()).and_then(|()| {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |error| (path, error)
+        };
+        if target.exists() {
+            fs::rename(&target, &old).map_err(at(&target))?;
+        }
+        fs::rename(&fresh, &target).map_err(at(&target))
+    });
+    if result.is_err() && old.exists() && !target.exists() {
+        // The failure that is reported is the one that came first.
+        let _ = fs::rename(&old, &target);
+    }
+    for leftover in [&fresh, &old] {
+        // What cannot be removed hurts nobody: it has a name of its own beside the copy.
+        let _ = fs::remove_dir_all(leftover);
+    }
+    result
+}
+
+/// Writes files below a folder, making the folders in between.
+///
+/// # Errors
+/// At the first file that cannot be written, with its path.
+pub fn write_files(folder: &Path, files: &[(String, String)]) -> Result<(), (PathBuf, io::Error)> {
+    for (name, text) in files {
+        let path = folder.join(name);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(|error| (path, error))?;
+    }
+    Ok(())
+}
+
+/// A place of this process beside the copy.
+fn aside(project: &Path, word: &str) -> PathBuf {
+    project.join(format!(".{SDK_FOLDER}.{word}-{}", std::process::id()))
+}
+
+/// The hash of the contract that the SDK of this binary is for, in hexadecimal.
+#[must_use]
+pub fn contract() -> &'static str {
+    openprogram_component::contract_hash()
+}
+
+fn own_marker() -> Marker {
+    let mut files = files();
+    files.retain(|(path, _)| path != MARKER);
+    marker(&files)
+}
+
+fn marker(files: &[(String, String)]) -> Marker {
+    let mut hasher = Sha256::new();
+    for (path, text) in files {
+        for part in [path, text] {
+            hasher.update(part.len().to_le_bytes());
+            hasher.update(part);
+        }
+    }
+    let digest = hasher.finalize();
+    Marker {
+        openprogram: env!("CARGO_PKG_VERSION").to_owned(),
+        contract: contract().to_owned(),
+        digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_told_from_another_one_and_written_anew() {
+        let project = tempfile::tempdir().unwrap();
+        let path = |name: &str| project.path().join(SDK_FOLDER).join(name);
+        assert_eq!(state(project.path()), SdkState::None);
+        write(project.path()).unwrap();
+        assert_eq!(state(project.path()), SdkState::Same);
+
+        let marker = fs::read_to_string(path(MARKER)).unwrap();
+        let own = own_marker();
+        let change =
+            |from: &str, to: &str| fs::write(path(MARKER), marker.replace(from, to)).unwrap();
+        change(&own.digest, "another");
+        assert_eq!(state(project.path()), SdkState::Other);
+        change(&own.contract, "another");
+        let expected = Marker {
+            contract: "another".to_owned(),
+            ..own
+        };
+        assert_eq!(state(project.path()), SdkState::OtherContract(expected));
+        change("digest", "unknown");
+        assert!(matches!(state(project.path()), SdkState::Broken(_)));
+
+        fs::write(path("left-over.rs"), "").unwrap();
+        write(project.path()).unwrap();
+        assert_eq!(state(project.path()), SdkState::Same);
+        assert!(!path("left-over.rs").exists());
+        let left: Vec<_> = fs::read_dir(project.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    }
+}
