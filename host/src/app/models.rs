@@ -11,7 +11,9 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use openprogram_component::{Engine, Limits, LoadedComponent, MetadataMode, guest_provider};
-use openprogram_core::llm::{Abilities, EventSink, LlmError, ModelReply, ModelRequest, Provider};
+use openprogram_core::llm::{
+    Abilities, EventSink, FormatAbility, LlmError, ModelReply, ModelRequest, Provider,
+};
 use openprogram_providers::{
     AnthropicMessages, AnthropicOptions, DecisionEndpoint, DecisionOptions, DecisionProtocol,
     OpenAiChat, OpenAiOptions, Profiles, Protocol, ProviderFactory, Registry, ScriptProvider,
@@ -294,6 +296,14 @@ impl Provider for Keyless {
             text: true,
             decide: false,
         }
+    }
+
+    /// Whatever is asked of it, the missing key is what is told.
+    fn format_ability(&self) -> Option<FormatAbility> {
+        Some(FormatAbility {
+            with_tools: true,
+            keeps_order: true,
+        })
     }
 
     async fn complete(&self, _: &ModelRequest, _: &dyn EventSink) -> Result<ModelReply, LlmError> {

@@ -47,6 +47,7 @@ impl Exit {
             FailureCode::InvalidArgument | FailureCode::NotFound => Self::Usage,
             FailureCode::Denied => Self::Refused,
             FailureCode::Llm
+            | FailureCode::Structured
             | FailureCode::Decision
             | FailureCode::NoRuntime
             | FailureCode::NoProvider => Self::Model,
@@ -293,7 +294,10 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
         FailureCode::NotFound => {
             Some("`openprogram inspect COMPONENT` lists the functions of a component".to_owned())
         }
-        FailureCode::Llm | FailureCode::Decision | FailureCode::Trapped => session
+        FailureCode::Llm
+        | FailureCode::Structured
+        | FailureCode::Decision
+        | FailureCode::Trapped => session
             .map(|session| format!("`openprogram show {session}` shows what happened before")),
         _ => None,
     }
@@ -452,6 +456,7 @@ mod tests {
             (FailureCode::NotFound, 2),
             (FailureCode::Denied, 3),
             (FailureCode::Llm, 4),
+            (FailureCode::Structured, 4),
             (FailureCode::Decision, 4),
             (FailureCode::NoRuntime, 4),
             (FailureCode::NoProvider, 4),

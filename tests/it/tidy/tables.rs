@@ -16,6 +16,7 @@ const CORE: Arrows = Arrows {
         ("failure", &[]),
         ("id", &[]),
         ("schema", &[]),
+        ("structured", &["failure"]),
         ("function", &["schema"]),
         ("catalog", &["function", "schema"]),
         ("tool", &["function", "schema"]),
@@ -25,7 +26,10 @@ const CORE: Arrows = Arrows {
             &["session", "function", "content", "failure", "id", "schema"],
         ),
         ("decision", &["failure", "catalog", "function", "schema"]),
-        ("llm", &["content", "failure", "id", "session", "tool"]),
+        (
+            "llm",
+            &["content", "failure", "id", "session", "structured", "tool"],
+        ),
         (
             "guest",
             &[
@@ -244,6 +248,7 @@ const PROVIDERS: Arrows = Arrows {
     modules: &[
         ("registry", &[]),
         ("script", &[]),
+        ("dialect", &[]),
         ("history", &[]),
         ("profile", &[]),
         ("secret", &[]),
@@ -258,6 +263,7 @@ const PROVIDERS: Arrows = Arrows {
             &[
                 "history",
                 "profile",
+                "dialect",
                 "secret",
                 "sse",
                 "failure",
@@ -271,6 +277,7 @@ const PROVIDERS: Arrows = Arrows {
             &[
                 "history",
                 "profile",
+                "dialect",
                 "secret",
                 "sse",
                 "failure",

@@ -109,6 +109,13 @@ impl Provider for GuestModel {
         request: &ModelRequest,
         sink: &dyn EventSink,
     ) -> Result<ModelReply, LlmError> {
+        if let Some(format) = &request.response_format {
+            return Err(LlmError::Unsupported(format!(
+                "`{}` is not told of response formats such as `{}`; ask for text, or use another \
+                 model",
+                self.name, format.name
+            )));
+        }
         let code = self.component.code();
         let prepared = code.prepared(&self.engine).await;
         let prepared =

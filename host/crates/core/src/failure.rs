@@ -10,6 +10,8 @@ use crate::{Json, JsonObject};
 pub enum FailureCode {
     /// The model could not be asked or did not answer.
     Llm,
+    /// There is no structured value; `details.code` says why, `details.issues` where.
+    Structured,
     /// The model never made a valid pick.
     Decision,
     /// No function on the call chain declares a runtime parameter.
@@ -35,8 +37,9 @@ pub enum FailureCode {
 }
 
 impl FailureCode {
-    const ALL: [(Self, &str); 12] = [
+    const ALL: [(Self, &str); 13] = [
         (Self::Llm, "llm"),
+        (Self::Structured, "structured"),
         (Self::Decision, "decision"),
         (Self::NoRuntime, "no-runtime"),
         (Self::NoProvider, "no-provider"),

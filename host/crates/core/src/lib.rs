@@ -9,6 +9,7 @@ pub mod content;
 pub mod failure;
 pub mod id;
 pub mod schema;
+pub mod structured;
 
 pub mod function;
 

@@ -2,11 +2,44 @@
 //! reason and the way out. Servers would refuse it too, later and in other words.
 
 use openprogram_core::content::{ContentBlock, Role};
-use openprogram_core::llm::{LlmFailure, ModelRequest};
+use openprogram_core::llm::{FormatAbility, LlmFailure, ModelRequest};
+use openprogram_core::structured::ResponseFormat;
 use openprogram_core::tool::ToolChoice;
 
 use crate::failure::refused;
 use crate::profile::Profile;
+
+/// A reply is held to a format where that is verified, and nowhere else.
+fn check_format(
+    format: &ResponseFormat,
+    request: &ModelRequest,
+    profile: &Profile,
+) -> Result<(), LlmFailure> {
+    let name = &format.name;
+    if !profile.native_json_schema {
+        let message = format!(
+            "the model is not known to hold its replies to a schema such as `{name}`; use another \
+             one, or set `native_json_schema = true` in a profile row for it"
+        );
+        return Err(refused(message));
+    }
+    if !request.tools.is_empty() && !profile.native_json_with_tools {
+        let message = format!(
+            "the model is not known to hold its replies to a schema such as `{name}` beside tools; \
+             offer no tools, or set `native_json_with_tools = true` in a profile row for it"
+        );
+        return Err(refused(message));
+    }
+    Ok(())
+}
+
+/// What a profile says about formats, as the runtime asks for it.
+pub(crate) fn format_ability(profile: &Profile) -> Option<FormatAbility> {
+    profile.native_json_schema.then_some(FormatAbility {
+        with_tools: profile.native_json_with_tools,
+        keeps_order: profile.native_json_keeps_order,
+    })
+}
 
 /// Checks a request against what the model takes.
 pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), LlmFailure> {
@@ -42,6 +75,9 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
             request.tools.len()
         );
         return Err(refused(message));
+    }
+    if let Some(format) = &request.response_format {
+        check_format(format, request, profile)?;
     }
     let demanded = match &request.tool_choice {
         ToolChoice::Auto | ToolChoice::None => return Ok(()),

@@ -7,6 +7,7 @@
 pub mod anthropic;
 mod checks;
 pub mod decisions;
+mod dialect;
 mod exchange;
 mod failure;
 mod history;

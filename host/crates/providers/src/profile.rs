@@ -83,6 +83,8 @@ pub struct Profile {
     pub decision_options_max: Option<usize>,
     /// The most bytes of what a decision is about; older parts of the context are left out.
     pub decision_state_bytes: usize,
+    /// Whether members come in the order of the schema's properties, all of them being required.
+    pub native_json_keeps_order: bool,
 }
 
 /// Fits the smallest window that is published, 32,000 tokens, with room for the options.
@@ -115,6 +117,7 @@ impl Profile {
             decisions: None,
             decision_options_max: None,
             decision_state_bytes: DECISION_STATE_BYTES,
+            native_json_keeps_order: false,
         }
     }
 }
@@ -157,6 +160,8 @@ pub struct ProfileRow {
     pub decision_options_max: Option<usize>,
     /// See [`Profile::decision_state_bytes`].
     pub decision_state_bytes: Option<usize>,
+    /// See [`Profile::native_json_keeps_order`].
+    pub native_json_keeps_order: Option<bool>,
     /// Where the facts come from.
     pub source: Option<String>,
     /// When they were checked, for example `2026-11`.
@@ -208,6 +213,10 @@ impl ProfileRow {
         set(
             &mut profile.native_json_with_tools,
             self.native_json_with_tools.as_ref(),
+        );
+        set(
+            &mut profile.native_json_keeps_order,
+            self.native_json_keeps_order.as_ref(),
         );
         profile.max_output_tokens = self.max_output_tokens.or(profile.max_output_tokens);
         profile.tools_max = self.tools_max.or(profile.tools_max);

@@ -7,6 +7,7 @@ use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Message, Role, ToolCall, ToolResult};
 use openprogram_core::id::SessionId;
 use openprogram_core::llm::{LlmFailure, ModelRequest};
+use openprogram_core::structured::ResponseFormat;
 use openprogram_core::tool::{ToolChoice, ToolSpec};
 use serde_json::json;
 
@@ -19,6 +20,8 @@ pub(crate) fn generous(protocol: Protocol) -> Profile {
         parallel_switch: true,
         tools_max: Some(2),
         images: true,
+        native_json_schema: true,
+        native_json_with_tools: true,
         ..Profile::conservative(protocol)
     }
 }
@@ -92,6 +95,35 @@ fn with_tools(tool_choice: ToolChoice, parallel: Option<bool>) -> ModelRequest {
     }
 }
 
+/// A format whose properties are not in the order of the alphabet, with words for people.
+fn response_format() -> ResponseFormat {
+    let format = json!({
+        "type": "json_schema",
+        "name": "ticket",
+        "description": "What becomes of a ticket.",
+        "schema": {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {
+                "kind": {"type": "string", "enum": ["refund", "answer"], "description": "What to do."},
+                "due": {"type": ["string", "null"], "format": "date", "default": null},
+                "notes": {"type": "array", "items": {"$ref": "#/$defs/note"}, "x-order": 3},
+            },
+            "required": ["kind", "due", "notes"],
+            "additionalProperties": false,
+            "$defs": {
+                "note": {
+                    "type": "object",
+                    "properties": {"default": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
+                    "required": ["default"],
+                    "additionalProperties": false,
+                },
+            },
+        },
+    });
+    ResponseFormat::read(&format).unwrap()
+}
+
 /// A tool loop under way, with everything that a model and a host may have written.
 fn history() -> Vec<Message> {
     vec![
@@ -161,6 +193,20 @@ fn recorded() -> Vec<(&'static str, ModelRequest)> {
         ),
         ("history_without_tools", request(None, history())),
         (
+            "format",
+            ModelRequest {
+                response_format: Some(response_format()),
+                ..plain()
+            },
+        ),
+        (
+            "format_with_tools",
+            ModelRequest {
+                response_format: Some(response_format()),
+                ..with_tools(ToolChoice::Auto, None)
+            },
+        ),
+        (
             "begins_with_the_model",
             request(
                 None,
@@ -229,6 +275,13 @@ fn refused() -> Vec<(ModelRequest, &'static str)> {
             none_offered,
             "a tool call is demanded and no tool is offered",
         ),
+        (
+            ModelRequest {
+                response_format: Some(response_format()),
+                ..plain()
+            },
+            "the model is not known to hold its replies to a schema such as `ticket`; use",
+        ),
         (three, "the request offers 3 tools and the model takes 2"),
     ]
 }
@@ -247,4 +300,16 @@ pub(crate) fn check_refused(protocol: Protocol, encode: Encode) {
             ("invalid", false)
         );
     }
+    let alone = Profile {
+        native_json_schema: true,
+        ..profile
+    };
+    let both = ModelRequest {
+        response_format: Some(response_format()),
+        ..with_tools(ToolChoice::Auto, None)
+    };
+    let failure = encode(&both, "m", &alone).unwrap_err();
+    let why =
+        "the model is not known to hold its replies to a schema such as `ticket` beside tools";
+    assert!(failure.message.starts_with(why), "{}", failure.message);
 }

@@ -11,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::llm::{
-    Abilities, EventSink, LlmError, LlmFailure, LlmReason, ModelEvent, ModelReply, ModelRequest,
-    Provider, StopReason,
+    Abilities, EventSink, FormatAbility, LlmError, LlmFailure, LlmReason, ModelEvent, ModelReply,
+    ModelRequest, Provider, StopReason,
 };
 use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
@@ -174,6 +174,14 @@ impl Provider for ScriptProvider {
             text: true,
             decide: false,
         }
+    }
+
+    /// A script is written for what it will be asked; its replies are checked like any other's.
+    fn format_ability(&self) -> Option<FormatAbility> {
+        Some(FormatAbility {
+            with_tools: true,
+            keeps_order: true,
+        })
     }
 
     async fn complete(

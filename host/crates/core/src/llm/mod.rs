@@ -10,7 +10,7 @@ mod retry;
 pub use classify::{ErrorClass, ErrorSigns, classify, retry_after, should_retry};
 pub use error::{LlmDetail, LlmError, LlmFailure, LlmReason};
 pub use event::{EventSink, ModelEvent, NoEvents};
-pub use provider::{Abilities, Provider};
+pub use provider::{Abilities, FormatAbility, Provider, check_native};
 pub use request::{
     Choice, DecisionLimits, DecisionReply, DecisionState, ModelReply, ModelRequest, StopReason,
     Weight,

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use super::error::LlmError;
 use super::event::EventSink;
 use super::request::{DecisionLimits, DecisionReply, DecisionState, ModelReply, ModelRequest};
+use crate::structured::{ResponseFormat, StructuredCode, StructuredError};
 
 /// What a provider can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,15 @@ pub struct Abilities {
     pub text: bool,
     /// It picks one option of a menu without writing text.
     pub decide: bool,
+}
+
+/// How a provider holds the replies of its model to a response format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormatAbility {
+    /// It does so in a request with tools too.
+    pub with_tools: bool,
+    /// Members come in the order in which the schema names its properties.
+    pub keeps_order: bool,
 }
 
 /// Serves one model. Methods take `&self`: several requests may be under way at once, and dropping
@@ -24,6 +34,24 @@ pub trait Provider: Send + Sync {
 
     /// What it can do; constant over its life.
     fn abilities(&self) -> Abilities;
+
+    /// Whether and how it holds replies to a response format, as far as that is verified; constant
+    /// over its life.
+    ///
+    /// The default promises nothing, and requests with a format are not made.
+    fn format_ability(&self) -> Option<FormatAbility> {
+        None
+    }
+
+    /// Checks that it can be told all of a format, without asking anybody. Only called when it has a
+    /// [`FormatAbility`]; the default takes every format.
+    ///
+    /// # Errors
+    /// `unsupported`, with the places of the schema.
+    fn check_format(&self, format: &ResponseFormat) -> Result<(), StructuredError> {
+        let _ = format;
+        Ok(())
+    }
 
     /// Asks the model once. Every piece of the reply goes to `sink` as it arrives and is in the
     /// reply too. Never retries: the caller does.
@@ -49,5 +77,115 @@ pub trait Provider: Send + Sync {
             "`{}` does not decide",
             self.name()
         )))
+    }
+}
+
+/// Checks that a provider holds its replies to a format, whole and with the tools of the request.
+///
+/// # Errors
+/// `unsupported`: nothing is asked in a weaker form than was wanted.
+pub fn check_native(
+    provider: &dyn Provider,
+    format: &ResponseFormat,
+    has_tools: bool,
+) -> Result<FormatAbility, StructuredError> {
+    let unsupported = |message| StructuredError::new(StructuredCode::Unsupported, message);
+    let name = provider.name();
+    let Some(ability) = provider.format_ability() else {
+        return Err(unsupported(format!(
+            "`{name}` is not known to hold its replies to a schema; use another model, or set \
+             `native_json_schema = true` in a profile row for it"
+        )));
+    };
+    if has_tools && !ability.with_tools {
+        return Err(unsupported(format!(
+            "`{name}` is not known to hold its replies to a schema in a turn with tools; make the \
+             turn without tools, or set `native_json_with_tools = true` in a profile row for it"
+        )));
+    }
+    provider.check_format(format)?;
+    Ok(ability)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Json;
+
+    /// What the capabilities of a case come to.
+    struct Capable(Option<FormatAbility>);
+
+    #[async_trait]
+    impl Provider for Capable {
+        fn name(&self) -> &str {
+            "test:m"
+        }
+
+        fn abilities(&self) -> Abilities {
+            Abilities {
+                text: true,
+                decide: false,
+            }
+        }
+
+        fn format_ability(&self) -> Option<FormatAbility> {
+            self.0
+        }
+
+        async fn complete(
+            &self,
+            _: &ModelRequest,
+            _: &dyn EventSink,
+        ) -> Result<ModelReply, LlmError> {
+            Err(LlmError::Unsupported("not asked here".to_owned()))
+        }
+    }
+
+    fn capable(case: &Json) -> Capable {
+        let capabilities = &case["capabilities"];
+        let opted_in =
+            capabilities["native_model_opt_in"] == true && case["model_structured_output"] == true;
+        let native = capabilities["native"] == "supported" || opted_in;
+        // Every request is a stream here.
+        let native = native && capabilities["streaming"] == true;
+        Capable(native.then_some(FormatAbility {
+            with_tools: capabilities["with_tools"] == true,
+            keeps_order: false,
+        }))
+    }
+
+    /// Left out: the ways that are not offered yet, and a dialect of a provider that has none here.
+    fn is_left_out(case: &Json) -> bool {
+        case["capabilities"]["strict_tool"] == true
+            || case["ok"]["mode"] == "prompt"
+            || case["capabilities"]["schema_profile"] == "google_json_schema"
+    }
+
+    #[test]
+    fn providers_are_used_or_refused_as_in_the_vectors() {
+        let file = include_str!("../../fixtures/vectors/structured_output.json");
+        let file: Json = serde_json::from_str(file).unwrap();
+        let (mut n_law, mut n_left_out) = (0, 0);
+        for case in file["cases"].as_array().unwrap() {
+            let is_one = case["id"].as_str().unwrap().starts_with("negotiate/");
+            if !is_one || case["status"] != "law" {
+                continue;
+            }
+            if is_left_out(case) {
+                n_left_out += 1;
+                continue;
+            }
+            let format = ResponseFormat::read(&case["format"]).unwrap();
+            let has_tools = case["tools"] != serde_json::json!([]);
+            let checked = check_native(&capable(case), &format, has_tools);
+            match checked {
+                Ok(_) => assert_eq!(case["ok"]["mode"], "native", "{}", case["id"]),
+                Err(error) => {
+                    assert_eq!(error.code.as_str(), case["error"]["code"], "{}", case["id"]);
+                }
+            }
+            n_law += 1;
+        }
+        assert_eq!((n_law, n_left_out), (16, 8));
     }
 }

@@ -4,6 +4,7 @@ use crate::Json;
 use crate::content::{ContentBlock, Message, ToolCall};
 use crate::id::SessionId;
 use crate::session::Usage;
+use crate::structured::ResponseFormat;
 use crate::tool::{ToolChoice, ToolSpec};
 
 /// One model request.
@@ -19,12 +20,15 @@ pub struct ModelRequest {
     pub tool_choice: ToolChoice,
     /// Whether one reply may hold several calls; `None` leaves it to the provider.
     pub parallel_tool_calls: Option<bool>,
+    /// What the text of the reply has to look like. The provider holds the model to it or refuses
+    /// the request; the caller checks the reply all the same.
+    pub response_format: Option<ResponseFormat>,
     /// The session, which providers use as prompt-cache key.
     pub session: SessionId,
 }
 
 impl ModelRequest {
-    /// A request without tools.
+    /// A request without tools, for a reply of any form.
     #[must_use]
     pub fn new(system: Option<String>, messages: Vec<Message>, session: SessionId) -> Self {
         Self {
@@ -33,6 +37,7 @@ impl ModelRequest {
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
             parallel_tool_calls: None,
+            response_format: None,
             session,
         }
     }

@@ -10,10 +10,12 @@ use base64::engine::general_purpose::STANDARD;
 use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Role};
 use openprogram_core::llm::{LlmFailure, ModelRequest};
+use openprogram_core::structured::{ResponseFormat, StructuredError};
 use openprogram_core::tool::ToolChoice;
 
 use super::wire;
 use crate::checks::check;
+use crate::dialect::ANTHROPIC;
 use crate::failure::refused;
 use crate::history;
 use crate::profile::Profile;
@@ -40,6 +42,8 @@ pub(super) fn encode(
         refused("the protocol demands a token limit; set `max_output_tokens` in a profile row")
     })?;
     let (tools, tool_choice) = tools(request, profile);
+    let schema = request.response_format.as_ref().map(schema).transpose();
+    let format = schema.map_err(|error| refused(error.message))?;
     let system = request.system.as_deref();
     let body = wire::MessagesRequest {
         model,
@@ -51,10 +55,27 @@ pub(super) fn encode(
             .map(|kind| wire::Thinking { kind }),
         tools,
         tool_choice,
+        output_config: format.map(|schema| wire::OutputConfig {
+            format: wire::OutputFormat {
+                kind: "json_schema",
+                schema,
+            },
+        }),
         system: system.filter(|text| !text.trim().is_empty()),
         messages,
     };
     serde_json::to_vec(&body).map_err(|error| refused(format!("the request is not JSON: {error}")))
+}
+
+/// The schema as it is sent. The protocol has no place for what the format is for; the model reads
+/// it as the description of the schema, unless that has one.
+pub(super) fn schema(format: &ResponseFormat) -> Result<Json, StructuredError> {
+    let mut schema = ANTHROPIC.project(&format.schema)?;
+    if let (Json::Object(schema), Some(description)) = (&mut schema, &format.description) {
+        let entry = schema.entry("description");
+        entry.or_insert_with(|| description.as_str().into());
+    }
+    Ok(schema)
 }
 
 /// The messages: neighbours of one role joined, results first, nothing empty.

@@ -6,11 +6,13 @@ mod wire;
 
 use async_trait::async_trait;
 use openprogram_core::llm::{
-    Abilities, EventSink, LlmError, LlmFailure, ModelReply, ModelRequest, Provider,
+    Abilities, EventSink, FormatAbility, LlmError, LlmFailure, ModelReply, ModelRequest, Provider,
 };
+use openprogram_core::structured::{ResponseFormat, StructuredError};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
 
+use crate::checks::format_ability;
 use crate::exchange::exchange;
 use crate::profile::Profile;
 use crate::secret::Secret;
@@ -105,6 +107,14 @@ impl Provider for AnthropicMessages {
             text: true,
             decide: false,
         }
+    }
+
+    fn format_ability(&self) -> Option<FormatAbility> {
+        format_ability(&self.profile)
+    }
+
+    fn check_format(&self, format: &ResponseFormat) -> Result<(), StructuredError> {
+        encode::schema(format).map(drop)
     }
 
     async fn complete(

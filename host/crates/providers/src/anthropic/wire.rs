@@ -20,6 +20,8 @@ pub(crate) struct MessagesRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_choice: Option<ToolChoice<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output_config: Option<OutputConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) system: Option<&'a str>,
     pub(crate) messages: Vec<Message<'a>>,
 }
@@ -45,6 +47,18 @@ pub(crate) struct ToolChoice<'a> {
     pub(crate) name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) disable_parallel_tool_use: Option<bool>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct OutputConfig {
+    pub(crate) format: OutputFormat,
+}
+
+#[derive(Serialize)]
+pub(crate) struct OutputFormat {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) schema: Json,
 }
 
 #[derive(Serialize)]

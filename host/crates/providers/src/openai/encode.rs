@@ -4,12 +4,15 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Message, Role, ToolCall};
 use openprogram_core::llm::{LlmFailure, ModelRequest};
+use openprogram_core::structured::{ResponseFormat, StructuredError};
 use openprogram_core::tool::ToolChoice;
 
 use super::wire;
 use crate::checks::check;
+use crate::dialect::OPENAI_STRICT;
 use crate::failure::refused;
 use crate::history;
 use crate::profile::{MaxTokensField, Profile};
@@ -36,6 +39,10 @@ pub(super) fn encode(
         limit.filter(|_| profile.max_tokens_field == field)
     };
     let has_tools = !request.tools.is_empty();
+    let response_format = request.response_format.as_ref().map(response_format);
+    let response_format = response_format
+        .transpose()
+        .map_err(|error| refused(error.message))?;
     let parallel = request.parallel_tool_calls;
     let body = wire::ChatRequest {
         model,
@@ -57,9 +64,32 @@ pub(super) fn encode(
             None
         },
         parallel_tool_calls: parallel.filter(|_| has_tools && profile.parallel_switch),
+        response_format,
         messages,
     };
     serde_json::to_vec(&body).map_err(|error| refused(format!("the request is not JSON: {error}")))
+}
+
+/// The format in the provider's words.
+fn response_format(format: &ResponseFormat) -> Result<wire::ResponseFormat<'_>, StructuredError> {
+    Ok(wire::ResponseFormat {
+        kind: "json_schema",
+        json_schema: wire::JsonSchema {
+            name: &format.name,
+            description: format.description.as_deref(),
+            strict: format.strict,
+            schema: schema(format)?,
+        },
+    })
+}
+
+/// The schema as it is sent. Without `strict` the provider takes any and promises nothing, so that
+/// only the check of the reply counts; that is for the caller to choose.
+pub(super) fn schema(format: &ResponseFormat) -> Result<Json, StructuredError> {
+    if format.strict {
+        return OPENAI_STRICT.project(&format.schema);
+    }
+    Ok(Json::clone(&format.schema))
 }
 
 fn tool(spec: &openprogram_core::tool::ToolSpec) -> wire::Tool<'_> {

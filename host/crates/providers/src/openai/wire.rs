@@ -27,6 +27,8 @@ pub(crate) struct ChatRequest<'a> {
     pub(crate) tool_choice: Option<ToolChoice<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) response_format: Option<ResponseFormat<'a>>,
     pub(crate) messages: Vec<Message<'a>>,
 }
 
@@ -69,6 +71,22 @@ pub(crate) enum ToolChoice<'a> {
 #[derive(Serialize)]
 pub(crate) struct NamedFunction<'a> {
     pub(crate) name: &'a str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct ResponseFormat<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) json_schema: JsonSchema<'a>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct JsonSchema<'a> {
+    pub(crate) name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) description: Option<&'a str>,
+    pub(crate) strict: bool,
+    pub(crate) schema: Json,
 }
 
 #[derive(Serialize)]

@@ -1,0 +1,93 @@
+//! Schemas and replies that are made to be slow, deep or long: each ends with a named error.
+
+use serde_json::json;
+
+use super::{check_values, nested, told, validator};
+use crate::structured::{CHECK_DEPTH_MAX, ISSUES_MAX};
+
+const GAVE_UP: &str = "validation_failed [ ]";
+
+#[test]
+fn a_schema_that_branches_without_end_ends_the_check() {
+    let mut defs = serde_json::Map::new();
+    for n in 0..60 {
+        let next = json!({"$ref": format!("#/$defs/s{}", n + 1)});
+        defs.insert(format!("s{n}"), json!({"allOf": [next, next]}));
+    }
+    defs.insert("s60".to_owned(), json!({"type": "integer"}));
+    let schema = json!({"$ref": "#/$defs/s0", "$defs": defs});
+    check_values(schema.clone(), &[("1", GAVE_UP)]);
+    // Turning the answer round does not make it one.
+    let mut turned = schema;
+    let reference = turned.as_object_mut().unwrap().remove("$ref").unwrap();
+    turned["not"] = json!({"$ref": reference});
+    check_values(turned, &[("\"a\"", "ok"), ("1", GAVE_UP)]);
+}
+
+#[test]
+fn a_long_chain_of_references_ends_the_check_within_a_small_stack() {
+    let work = || {
+        let mut defs = serde_json::Map::new();
+        for n in 0..2 * CHECK_DEPTH_MAX {
+            let next = json!({"$ref": format!("#/$defs/s{}", n + 1)});
+            defs.insert(format!("s{n}"), json!({"not": next}));
+        }
+        defs.insert(format!("s{}", 2 * CHECK_DEPTH_MAX), json!({}));
+        let schema = json!({"$ref": "#/$defs/s0", "$defs": defs});
+        check_values(schema, &[("1", GAVE_UP)]);
+        // As deep as the reader of JSON takes, through the deepest recursive schema.
+        let list = json!({"properties": {"a": {"items": {"$ref": "#"}}}});
+        let deep = format!("{}1{}", "{\"a\":[".repeat(63), "]}".repeat(63));
+        check_values(list, &[(&deep, "ok")]);
+    };
+    // Less than what a host function has of the stack that it shares with a guest.
+    let thread = std::thread::Builder::new().stack_size(768 * 1024);
+    thread.spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn patterns_read_only_so_much_of_a_reply() {
+    let schema = json!({"items": {"pattern": "^(a|a)*b$"}});
+    let long = format!("[\"{}\"]", "a".repeat(1024 * 1024));
+    let many = format!("[{}\"\"]", "\"aaaaaaaaa\",".repeat(100_000));
+    check_values(schema, &[(&long, GAVE_UP), (&many, GAVE_UP)]);
+    let names = json!({"additionalProperties": true, "patternProperties": {"x": {}, "y": {}}});
+    let member = format!("{{\"{}\": 1}}", "a".repeat(1024 * 1024));
+    check_values(names, &[(&member, GAVE_UP)]);
+}
+
+#[test]
+fn many_errors_are_few_places_and_nothing_of_the_values() {
+    let validator = validator(&json!({"items": {"type": "integer"}})).unwrap();
+    let reply = format!("[{}\"SECRET\"]", "\"SECRET\",".repeat(100_000));
+    let error = validator.parse(&reply).unwrap_err();
+    assert_eq!(error.issues.len(), ISSUES_MAX);
+    assert!(!format!("{error:?}").contains("SECRET"));
+    let broken = validator.parse("[\"SECRET\", SECRET]").unwrap_err();
+    assert!(!format!("{broken:?}").contains("SECRET"), "{broken:?}");
+}
+
+#[test]
+fn long_keys_are_told_in_part() {
+    let validator = validator(&json!({"additionalProperties": {"type": "integer"}})).unwrap();
+    let error = validator
+        .parse(&format!("{{\"{}\": null}}", "ä~".repeat(100_000)))
+        .unwrap_err();
+    let path = &error.issues[0].path;
+    assert!(path.len() < 300 && path.ends_with('…'), "{path}");
+    assert!(error.to_failure().to_json().to_string().len() < 1500);
+}
+
+#[test]
+fn the_deepest_schema_and_the_deepest_reply_are_checked() {
+    let deepest = nested(50);
+    let value = format!("{}\"x\"{}", "{\"a\":".repeat(50), "}".repeat(50));
+    let error = validator(&deepest).unwrap().parse(&value).unwrap_err();
+    assert_eq!(error.issues[0].path, "/a".repeat(50));
+    let too_deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let any = validator(&json!({})).unwrap();
+    assert_eq!(told(any.parse(&too_deep)), "invalid_json");
+    assert_eq!(told(any.parse("NaN")), "invalid_json");
+    assert_eq!(told(any.parse("")), "invalid_json");
+    assert_eq!(told(any.parse(" \n{}\t ")), "ok");
+}
