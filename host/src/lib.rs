@@ -12,6 +12,8 @@ pub mod source;
 
 pub mod scaffold;
 
+pub mod install;
+
 pub mod text;
 
 pub mod input;

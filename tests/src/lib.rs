@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod guests;
 pub mod host;
+pub mod many;
 pub mod metadata;
 pub mod snapshot;
 pub mod soak;

@@ -3,15 +3,17 @@
 //! Builds from settings what a command needs and no more: a list of sessions needs no engine, an
 //! inspection no store. Nothing here knows how a command prints or ends.
 
+mod components;
+mod installing;
+mod listing;
 mod models;
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use openprogram_component::{
-    ComponentHost, Engine, EngineOptions, Limits, LoadError, LoadedComponent, MetadataMode,
+    ComponentHost, Engine, Limits, LoadError, LoadedComponent, MetadataMode,
 };
 use openprogram_core::catalog::{Catalog, CatalogError};
 use openprogram_core::failure::FailureCode;
@@ -21,9 +23,11 @@ use openprogram_providers::OpenError;
 use openprogram_runtime::{CallPolicy, GrantError, Providers, Runtime, RuntimeParts};
 use openprogram_store::{Durability, SqliteStore};
 
+use self::components::{Available, Loader};
+pub use self::installing::{Added, Removed, Updated};
+pub use self::listing::{Listed, Listing, Unknown};
 use self::models::{Models, SharedTransport};
-use crate::settings::{ComponentSettings, ModelNames, Settings};
-use crate::source::{component_file, name_of};
+use crate::settings::{ModelNames, Settings};
 use crate::state::{MarkedStore, RunningSessions, StateFolder};
 
 /// Why what a command needs cannot be built from the settings.
@@ -83,7 +87,9 @@ impl AppError {
 
 fn known_components(known: &[String]) -> String {
     if known.is_empty() {
-        return "; name one under `[components]` in openprogram.toml".to_owned();
+        return "; install one with `openprogram add`, or name one under `[components]` in \
+                openprogram.toml"
+            .to_owned();
     }
     let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
     format!("; the project has {}", known.join(", "))
@@ -169,27 +175,6 @@ impl App {
         StateFolder::at(&self.settings.state_folder).running_sessions()
     }
 
-    /// Loads one component: a file, a source folder, or a name of the project.
-    ///
-    /// # Errors
-    /// When there is none, it does not build, or it is refused.
-    pub async fn load_component(
-        &self,
-        given: &str,
-        mode: MetadataMode,
-        words: &mut dyn Write,
-    ) -> anyhow::Result<LoadedComponent> {
-        let state = StateFolder::create(&self.settings.state_folder)?;
-        let engine = engine(&state);
-        let path = self.settings.current_folder.join(given);
-        let component = match self.settings.component(given) {
-            Some(component) => component.clone(),
-            None if path.exists() => unnamed(path),
-            None => return Err(self.unknown_component(given).into()),
-        };
-        load(&engine, &state, &component, mode, words).await
-    }
-
     /// Builds the runtime for one run: components, grants, model, store.
     ///
     /// # Errors
@@ -199,17 +184,18 @@ impl App {
         choice: &RunChoice,
         words: &mut dyn Write,
     ) -> anyhow::Result<Prepared> {
-        let state = StateFolder::create(&self.settings.state_folder)?;
-        let engine = engine(&state);
+        let loader = Loader::new(self, StateFolder::create(&self.settings.state_folder)?);
         let components = match &choice.components {
-            Components::Project => self.settings.components.clone(),
+            Components::Project => self.available()?,
             // A file that is not installed has no grants, so nothing else could be called.
-            Components::File(path) => vec![unnamed(self.settings.current_folder.join(path))],
+            Components::File(path) => {
+                vec![Available::unnamed(self.settings.current_folder.join(path))]
+            }
             Components::None => Vec::new(),
         };
         let mut loaded = Vec::new();
         for component in &components {
-            loaded.push(load(&engine, &state, component, MetadataMode::Run, words).await?);
+            loaded.push(loader.load(component, MetadataMode::Run, words).await?);
         }
         let catalog = catalog(&loaded)?;
         let mut policy = CallPolicy::default();
@@ -221,11 +207,12 @@ impl App {
         }
         let providers = match &choice.models {
             Some(names) => {
-                let mut models = Models::new(self, &engine, &state, &loaded);
+                let mut models = Models::new(self, &loader, &loaded);
                 models.open_all(names, words).await?
             }
             None => Providers::default(),
         };
+        let Loader { engine, state, .. } = loader;
         let mut host = ComponentHost::new(engine.clone(), Limits::default());
         for component in loaded {
             host.add(component);
@@ -242,51 +229,6 @@ impl App {
             engine,
         })
     }
-
-    fn unknown_component(&self, name: &str) -> AppError {
-        AppError::UnknownComponent {
-            name: name.to_owned(),
-            known: self
-                .settings
-                .components
-                .iter()
-                .map(|c| c.name.clone())
-                .collect(),
-        }
-    }
-}
-
-fn engine(state: &StateFolder) -> Engine {
-    Engine::new(EngineOptions {
-        cache_folder: Some(state.cache().join("components")),
-        ..EngineOptions::default()
-    })
-}
-
-/// A component that is given by its path alone.
-fn unnamed(path: PathBuf) -> ComponentSettings {
-    ComponentSettings {
-        name: name_of(&path),
-        source: path,
-        calls: Vec::new(),
-    }
-}
-
-async fn load(
-    engine: &Engine,
-    state: &StateFolder,
-    component: &ComponentSettings,
-    mode: MetadataMode,
-    words: &mut dyn Write,
-) -> anyhow::Result<LoadedComponent> {
-    let name = &component.name;
-    let file = component_file(&component.source, &state.cache(), words)
-        .with_context(|| format!("the component `{name}` cannot be loaded"))?;
-    let loaded = LoadedComponent::load_file(engine, name, &file, mode).await;
-    Ok(loaded.map_err(|source| AppError::Load {
-        name: name.clone(),
-        source,
-    })?)
 }
 
 fn catalog(components: &[LoadedComponent]) -> Result<Catalog, AppError> {

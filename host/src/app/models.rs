@@ -21,10 +21,10 @@ use openprogram_providers::{
 };
 use openprogram_runtime::Providers;
 
-use super::{App, AppError, load};
+use super::components::Loader;
+use super::{App, AppError};
 use crate::input::read_text;
 use crate::settings::{ModelNames, ModelSettings, ProviderSettings};
-use crate::state::StateFolder;
 
 /// Largest script of prepared replies: ten thousand replies of some kilobytes.
 const SCRIPT_BYTES_MAX: u64 = 64 << 20;
@@ -51,8 +51,7 @@ impl SharedTransport {
 /// Opens the models of one run.
 pub(super) struct Models<'a> {
     app: &'a App,
-    engine: &'a Engine,
-    state: &'a StateFolder,
+    loader: &'a Loader,
     components: HashMap<String, LoadedComponent>,
     opened: Vec<Opened>,
 }
@@ -66,17 +65,11 @@ struct Opened {
 
 impl<'a> Models<'a> {
     /// `loaded` are the components that functions come from.
-    pub(super) fn new(
-        app: &'a App,
-        engine: &'a Engine,
-        state: &'a StateFolder,
-        loaded: &[LoadedComponent],
-    ) -> Self {
+    pub(super) fn new(app: &'a App, loader: &'a Loader, loaded: &[LoadedComponent]) -> Self {
         let components = loaded.iter().map(|c| (c.name().to_owned(), c.clone()));
         Self {
             app,
-            engine,
-            state,
+            loader,
             components: components.collect(),
             opened: Vec::new(),
         }
@@ -132,11 +125,11 @@ impl<'a> Models<'a> {
     async fn load_component(&mut self, name: &str, words: &mut dyn Write) -> anyhow::Result<()> {
         if let Some((COMPONENT_KIND, name)) = name.split_once(':')
             && !self.components.contains_key(name)
-            && let Some(component) = self.app.settings.component(name)
+            && let Some(component) = self.app.find(name)?
         {
             let mode = MetadataMode::Run;
-            let loaded = load(self.engine, self.state, component, mode, words).await?;
-            self.components.insert(component.name.clone(), loaded);
+            let loaded = self.loader.load(&component, mode, words).await?;
+            self.components.insert(component.name, loaded);
         }
         Ok(())
     }
@@ -147,7 +140,7 @@ impl<'a> Models<'a> {
         let folder = folder.to_owned();
         registry.register("script:FILE", move |file: &str| open_script(&folder, file))?;
         let components = ComponentModels {
-            engine: self.engine.clone(),
+            engine: self.loader.engine.clone(),
             components: self.components.clone(),
         };
         registry.register("component:NAME", components)?;

@@ -10,6 +10,7 @@ use openprogram_core::{Json, JsonObject};
 
 use crate::app::AppError;
 use crate::input::InputError;
+use crate::install::InstallError;
 use crate::scaffold::ScaffoldError;
 use crate::settings::SettingsError;
 use crate::source::BuildError;
@@ -165,6 +166,8 @@ impl Report {
                     ScaffoldError::Io { .. } => of(FailureCode::Internal),
                     _ => of(FailureCode::InvalidArgument),
                 })
+            } else if let Some(error) = cause.downcast_ref::<InstallError>() {
+                Some(of(error.code()))
             } else if let Some(error) = cause.downcast_ref::<BuildError>() {
                 Some(match error {
                     BuildError::Missing(_) | BuildError::NoPackage(_) => {
@@ -292,7 +295,7 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
             Some("`openprogram sessions` lists the sessions".to_owned())
         }
         FailureCode::NotFound => {
-            Some("`openprogram inspect COMPONENT` lists the functions of a component".to_owned())
+            Some("`openprogram functions` lists the functions of the project".to_owned())
         }
         FailureCode::Llm
         | FailureCode::Structured

@@ -54,7 +54,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
 }
 
 /// The grants without which something that the component imports is refused.
-fn grants(component: &LoadedComponent) -> Vec<&'static str> {
+pub(super) fn grants(component: &LoadedComponent) -> Vec<&'static str> {
     let mut imports = component.imports().iter();
     let calls = imports.any(|import| import.starts_with(FUNCTIONS_IMPORT));
     if calls { vec!["calls"] } else { Vec::new() }
@@ -70,7 +70,7 @@ fn to_json(component: &LoadedComponent) -> Json {
     })
 }
 
-fn function_to_json(function: &Function) -> Json {
+pub(super) fn function_to_json(function: &Function) -> Json {
     let reason = match &function.offer {
         Offer::Offered => None,
         Offer::NotOfferable(reason) => Some(reason),

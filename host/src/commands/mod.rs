@@ -14,13 +14,17 @@ mod spent;
 mod stop;
 mod time;
 
+mod add;
 mod build;
 mod decide;
+mod functions;
 mod inspect;
 mod new;
+mod remove;
 mod run;
 mod sessions;
 mod show;
+mod update;
 
 use std::io;
 
@@ -54,6 +58,10 @@ pub enum Command {
     New(new::Args),
     Build(build::Args),
     Inspect(inspect::Args),
+    Add(add::Args),
+    Update(update::Args),
+    Remove(remove::Args),
+    Functions(functions::Args),
     Run(run::Args),
     Decide(decide::Args),
     Sessions(sessions::Args),
@@ -68,6 +76,10 @@ impl Command {
             Self::New(args) => new::run(&args, console),
             Self::Build(args) => build::run(&args, console),
             Self::Inspect(args) => inspect::run(args, &app, console).await,
+            Self::Add(args) => add::run(&args, &app, console).await,
+            Self::Update(args) => update::run(&args, &app, console).await,
+            Self::Remove(args) => remove::run(&args, &app, console),
+            Self::Functions(args) => functions::run(&args, &app, console).await,
             Self::Run(args) => run::run(args, &app, console).await,
             Self::Decide(args) => decide::run(args, &app, console).await,
             Self::Sessions(args) => sessions::run(&args, &app, console).await,
@@ -86,6 +98,10 @@ impl Command {
             Self::New(args) => (args.json, ErrorForm::Plain),
             Self::Build(args) => (args.json, ErrorForm::Plain),
             Self::Inspect(args) => (args.json, ErrorForm::Plain),
+            Self::Add(args) => (args.json, ErrorForm::Plain),
+            Self::Update(args) => (args.json, ErrorForm::Plain),
+            Self::Remove(args) => (args.json, ErrorForm::Plain),
+            Self::Functions(args) => (args.json, ErrorForm::Plain),
             Self::Run(args) => (args.json, ErrorForm::Run),
             Self::Decide(args) => (args.json, ErrorForm::Decide),
             Self::Sessions(args) => (args.json, ErrorForm::Plain),

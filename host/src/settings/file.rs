@@ -92,8 +92,9 @@ pub struct ProviderEntry {
 /// One component: a path alone, or a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComponentEntry {
-    /// A `.wasm` file or a source folder, relative to the project file.
-    pub source: String,
+    /// A `.wasm` file or a source folder, relative to the project file; `None` for a component
+    /// that is installed.
+    pub source: Option<String>,
     /// Functions of other components that it may call.
     pub calls: Vec<String>,
 }
@@ -101,7 +102,7 @@ pub struct ComponentEntry {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ComponentTable {
-    source: String,
+    source: Option<String>,
     #[serde(default)]
     calls: Vec<String>,
 }
@@ -119,7 +120,7 @@ impl<'de> Deserialize<'de> for ComponentEntry {
 
             fn visit_str<E: de::Error>(self, path: &str) -> Result<ComponentEntry, E> {
                 Ok(ComponentEntry {
-                    source: path.to_owned(),
+                    source: Some(path.to_owned()),
                     calls: Vec::new(),
                 })
             }
@@ -156,11 +157,14 @@ mod tests {
             [components.shop]
             source = "shop.wasm"
             calls = ["support/desk.refund"]
+
+            [components.installed]
+            calls = ["refund"]
             "#,
         )
         .unwrap();
         let entry = |source: &str, calls: &[&str]| ComponentEntry {
-            source: source.to_owned(),
+            source: Some(source.to_owned()),
             calls: calls.iter().map(|&call| call.to_owned()).collect(),
         };
         assert_eq!(
@@ -168,6 +172,13 @@ mod tests {
             ProjectFile {
                 model: Some("component:lexical-model".to_owned()),
                 components: BTreeMap::from([
+                    (
+                        "installed".to_owned(),
+                        ComponentEntry {
+                            source: None,
+                            calls: vec!["refund".to_owned()],
+                        }
+                    ),
                     (
                         "shop".to_owned(),
                         entry("shop.wasm", &["support/desk.refund"])
@@ -272,15 +283,6 @@ mod tests {
                 3 | call = []
                   | ^^^^
                 unknown field `call`, expected `source` or `calls`"#]],
-        );
-        check(
-            "[components.support]\ncalls = []\n",
-            expect![[r#"
-                TOML parse error at line 1, column 1
-                  |
-                1 | [components.support]
-                  | ^^^^^^^^^^^^^^^^^^^^
-                missing field `source`"#]],
         );
         check(
             "[components.support]\nsource = \"a\"\ncalls = \"b\"\n",

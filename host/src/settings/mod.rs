@@ -8,19 +8,21 @@ mod file;
 mod find;
 mod models;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use file::{ComponentEntry, FormError, ProjectFile, ProviderEntry, RuntimesTable};
-pub use find::{PROJECT_FILE, PROJECT_FILE_BYTES_MAX};
+pub use find::{LOCK_FILE, PROJECT_FILE, PROJECT_FILE_BYTES_MAX, speaks_for};
 pub use models::{ModelNames, ModelSettings, ProviderSettings};
 
 /// The state folder inside the project folder.
 const STATE_FOLDER: &str = ".openprogram";
 /// Longest name of a component. It is shown in lists and in full function names.
 const COMPONENT_NAME_BYTES_MAX: usize = 64;
-/// Most components in one project file; each is loaded at the start of a run.
-const COMPONENTS_MAX: usize = 1_000;
+/// Most components in one project file, and most in one lock file; each is known at the start of
+/// a run.
+pub const COMPONENTS_MAX: usize = 1_000;
 
 /// Why there are no settings.
 #[derive(Debug, thiserror::Error)]
@@ -85,14 +87,19 @@ pub struct ComponentSettings {
 pub struct Settings {
     /// The project file, if there is one.
     pub project_file: Option<PathBuf>,
+    /// The folder of the project file or of the lock file; the current one without either.
+    pub project_folder: PathBuf,
     /// The folder that relative paths on the command line start from.
     pub current_folder: PathBuf,
     /// The folder that holds sessions and caches; it may not exist yet.
     pub state_folder: PathBuf,
     /// The models, and where they are served.
     pub models: ModelSettings,
-    /// The components, by name.
+    /// The components that the project file names a source of, by name.
     pub components: Vec<ComponentSettings>,
+    /// What the project file grants to components that are installed, by name: the functions of
+    /// others that they may call.
+    pub calls_of_installed: BTreeMap<String, Vec<String>>,
     /// Whether a terminal may be coloured: unless `NO_COLOR` or `TERM` says no.
     pub colours: bool,
 }
@@ -108,12 +115,7 @@ impl Settings {
     /// # Errors
     /// When the project file cannot be read or holds something that cannot be used.
     pub fn load(current_folder: &Path, variables: Variables) -> Result<Self, SettingsError> {
-        let found = find::project_file(current_folder)?;
-        let project_folder = found
-            .as_ref()
-            .and_then(|(path, _)| path.parent())
-            .unwrap_or(current_folder)
-            .to_owned();
+        let (project_folder, found) = find::project(current_folder)?;
         let set = |name: &str| variables(name).filter(|value| !value.is_empty());
         let state_folder = match set("OPENPROGRAM_HOME") {
             Some(home) => current_folder.join(home),
@@ -121,10 +123,12 @@ impl Settings {
         };
         let mut settings = Self {
             project_file: None,
+            project_folder: project_folder.clone(),
             current_folder: current_folder.to_owned(),
             state_folder,
             models: ModelSettings::of_variables(variables),
             components: Vec::new(),
+            calls_of_installed: BTreeMap::new(),
             colours: set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
         };
         if let Some((path, text)) = found {
@@ -171,7 +175,8 @@ impl Settings {
         for (name, entry) in file.components {
             let key = format!("components.{name}");
             check_component_name(&name).map_err(|message| invalid(key.clone(), message))?;
-            if entry.source.trim().is_empty() {
+            let source = entry.source.as_deref();
+            if source.is_some_and(|source| source.trim().is_empty()) {
                 let message = "the path is empty; write a `.wasm` file or a source folder";
                 return Err(invalid(key, message.to_owned()));
             }
@@ -179,9 +184,13 @@ impl Settings {
                 let message = "an empty name; write the name of a function of another component";
                 return Err(invalid(format!("{key}.calls"), message.to_owned()));
             }
+            let Some(source) = source else {
+                self.calls_of_installed.insert(name, entry.calls);
+                continue;
+            };
             self.components.push(ComponentSettings {
                 // Collected by parts, so that `.` and doubled slashes are not shown.
-                source: project_folder.join(entry.source).components().collect(),
+                source: project_folder.join(source).components().collect(),
                 name,
                 calls: entry.calls,
             });
@@ -231,7 +240,8 @@ mod tests {
         let project = project(
             "model = \"component:m\"\n\
              [components]\nm = \"m.wasm\"\nabs = \"/x/abs.wasm\"\n\
-             [components.shop]\nsource = \"src/shop\"\ncalls = [\"refund\"]\n",
+             [components.shop]\nsource = \"src/shop\"\ncalls = [\"refund\"]\n\
+             [components.locked]\ncalls = [\"double\"]\n",
         );
         let deep = project.path().join("a/b");
         fs::create_dir_all(&deep).unwrap();
@@ -242,6 +252,7 @@ mod tests {
         };
         let expected = Settings {
             project_file: Some(project.path().join(PROJECT_FILE)),
+            project_folder: project.path().to_owned(),
             current_folder: deep.clone(),
             state_folder: project.path().join(".openprogram"),
             models: ModelSettings {
@@ -257,8 +268,25 @@ mod tests {
                 component("m", project.path().join("m.wasm"), &[]),
                 component("shop", project.path().join("src/shop"), &["refund"]),
             ],
+            calls_of_installed: [("locked".to_owned(), vec!["double".to_owned()])].into(),
         };
         assert_eq!(Settings::load(&deep, NO_VARIABLES).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_lock_file_alone_makes_a_project_and_the_nearest_of_both_files_counts() {
+        let project = project("");
+        let (inner, deep) = (project.path().join("a"), project.path().join("a/b"));
+        fs::create_dir_all(&deep).unwrap();
+        let folder = || {
+            let settings = Settings::load(&deep, NO_VARIABLES).unwrap();
+            (settings.project_folder, settings.project_file.is_some())
+        };
+        assert_eq!(folder(), (project.path().to_owned(), true));
+        fs::write(inner.join(LOCK_FILE), "").unwrap();
+        assert_eq!(folder(), (inner.clone(), false));
+        fs::write(inner.join(PROJECT_FILE), "").unwrap();
+        assert_eq!(folder(), (inner, true));
     }
 
     #[test]

@@ -188,6 +188,12 @@ pub fn component_file(
     Ok(path)
 }
 
+/// The `.wasm` file that a source folder was built to, when nothing has changed since. Starts no tool.
+#[must_use]
+pub fn built_before(folder: &Path, cache: &Path) -> Option<PathBuf> {
+    fresh::Stamp::of(folder, cache).fresh_component()
+}
+
 /// The name of a component that is given as a file: its stem in kebab-case, without odd letters.
 #[must_use]
 pub fn name_of(file: &Path) -> String {

@@ -1,4 +1,4 @@
-//! The state folder: `sessions.db`, the caches, and the marks of running sessions.
+//! The state folder: `sessions.db`, installed components, caches, and the marks of running sessions.
 //!
 //! It is private to its owner. The cache holds machine code that is run without further checks,
 //! so a state folder that came with a download or a clone must not be believed: a birth mark ties
@@ -18,6 +18,8 @@ pub use running::{RunMark, RunningSessions};
 const BIRTH_FILE: &str = "birth";
 /// The folder of the caches.
 const CACHE_FOLDER: &str = "cache";
+/// The folder of the bytes of installed components.
+const COMPONENTS_FOLDER: &str = "components";
 /// The folder of the marks of running sessions.
 const RUNNING_FOLDER: &str = "running";
 /// The database of the sessions.
@@ -112,6 +114,12 @@ impl StateFolder {
     #[must_use]
     pub fn cache(&self) -> PathBuf {
         self.path.join(CACHE_FOLDER)
+    }
+
+    /// The folder of the bytes of installed components.
+    #[must_use]
+    pub fn components(&self) -> PathBuf {
+        self.path.join(COMPONENTS_FOLDER)
     }
 
     /// The marks of sessions that run now.

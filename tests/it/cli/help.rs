@@ -17,7 +17,17 @@ fn every_subcommand_appears_in_the_help() {
     assert_eq!(
         commands,
         [
-            "new", "build", "inspect", "run", "decide", "sessions", "show"
+            "new",
+            "build",
+            "inspect",
+            "add",
+            "update",
+            "remove",
+            "functions",
+            "run",
+            "decide",
+            "sessions",
+            "show"
         ]
     );
     let mut shown = help.stdout.clone();

@@ -6,6 +6,8 @@ mod crash;
 mod decide;
 mod exit;
 mod help;
+mod install;
+mod locked;
 mod new;
 mod run;
 

@@ -83,14 +83,14 @@ async fn caller_of_another_component_is_denied_without_a_grant() {
           "message": "`caller` may not call `hostile:healthy/guest.double`",
           "details": {
             "what": "call hostile:healthy/guest.double",
-            "how_to_allow": "in openprogram.toml, beside the `source` of the component:\n[components.caller]\ncalls = [\"hostile:healthy/guest.double\"]"
+            "how_to_allow": "in openprogram.toml, beside the `source` of the component where it has one:\n[components.caller]\ncalls = [\"hostile:healthy/guest.double\"]"
           }
         }"#]].assert_eq(&format!("{:#}", failure.to_json()));
     expect![[r#"
         1 code hostile:caller/guest.call
           in   {"name":"healthy.double","arguments":{"number":3}}
           fact n_refused=1
-          fact refused=[{"code":"denied","message":"`caller` may not call `hostile:healthy/guest.double`","details":{"what":"call hostile:healthy/guest.double","how_to_allow":"in openprogram.toml, beside the `source` of the component:\n[components.caller]\ncalls = [\"hostile:healthy/guest.double\"]"}}]
+          fact refused=[{"code":"denied","message":"`caller` may not call `hostile:healthy/guest.double`","details":{"what":"call hostile:healthy/guest.double","how_to_allow":"in openprogram.toml, beside the `source` of the component where it has one:\n[components.caller]\ncalls = [\"hostile:healthy/guest.double\"]"}}]
           denied: `caller` may not call `hostile:healthy/guest.double`
     "#]].assert_eq(&host.graph(&outcome).await.to_string());
 

@@ -327,11 +327,12 @@ const HOST: Arrows = Arrows {
         ("state", &[]),
         ("text", &[]),
         ("scaffold", &["sdk", "settings", "source"]),
-        ("app", &["input", "settings", "source", "state"]),
+        ("install", &["settings"]),
+        ("app", &["input", "settings", "source", "state", "install"]),
         (
             "commands",
             &[
-                "input", "scaffold", "settings", "source", "state", "text", "app",
+                "input", "scaffold", "settings", "source", "state", "text", "install", "app",
             ],
         ),
     ],

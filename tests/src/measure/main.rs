@@ -1,7 +1,9 @@
 //! `cargo run --release -p openprogram-tests --bin measure`: figures of this machine, as ratios
 //! against bare wasmtime or a bare loop in the same run. Nothing here asserts a time.
 //!
-//! `measure soak COUNT` makes hostile calls instead and prints what the process held.
+//! `measure installed` gives the figures of the command line alone; `measure cli …` is the command
+//! line that they measure. `measure soak COUNT` makes hostile calls instead
+//! and prints what the process held.
 
 #![allow(
     clippy::print_stdout,
@@ -10,6 +12,7 @@
 
 mod calls;
 mod decisions;
+mod installed;
 mod loads;
 mod table;
 mod turns;
@@ -25,6 +28,16 @@ async fn main() -> Result<()> {
         println!("{}", openprogram_tests::soak::run(count.parse()?).await?);
         return Ok(());
     }
+    if let [command, rest @ ..] = arguments.as_slice()
+        && command == "cli"
+    {
+        return installed::cli(rest).await;
+    }
+    if let [command] = arguments.as_slice()
+        && command == "installed"
+    {
+        return installed::measure().await;
+    }
     if cfg!(debug_assertions) {
         println!("this is a debug build; use `--release` for figures that mean something\n");
     }
@@ -32,5 +45,6 @@ async fn main() -> Result<()> {
     decisions::measure().await?;
     turns::measure().await?;
     loads::measure().await?;
+    installed::measure().await?;
     Ok(())
 }

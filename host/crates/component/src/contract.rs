@@ -20,7 +20,7 @@ const HASH_BYTES: usize = 64;
 /// The hash of the contract of this host, in hexadecimal. What is built with an SDK for another one
 /// is refused by the loader.
 #[must_use]
-pub fn hash() -> &'static str {
+pub fn contract_hash() -> &'static str {
     static HASH: OnceLock<String> = OnceLock::new();
     HASH.get_or_init(text::contract_hash)
 }
@@ -49,7 +49,8 @@ pub(crate) fn resolve() -> &'static Resolve {
 
 /// The contract hash that a component carries; `None` when it carries none or is malformed (which
 /// decoding reports).
-pub(crate) fn hash_of_component(bytes: &[u8]) -> Option<String> {
+#[must_use]
+pub fn contract_of(bytes: &[u8]) -> Option<String> {
     let mut depth = 0;
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.ok()? {
@@ -80,7 +81,7 @@ mod tests {
         let packages = &resolve().packages;
         let names: Vec<_> = packages.iter().map(|(_, p)| p.name.to_string()).collect();
         assert_eq!(names, ["openprogram:agentic@0.1.0"]);
-        assert_eq!(hash().len(), HASH_BYTES);
+        assert_eq!(contract_hash().len(), HASH_BYTES);
     }
 
     #[test]
@@ -96,8 +97,8 @@ mod tests {
             ("(component (core module))", None),
         ] {
             let bytes = wat::parse_str(text).unwrap();
-            assert_eq!(hash_of_component(&bytes).as_deref(), found, "{text}");
+            assert_eq!(contract_of(&bytes).as_deref(), found, "{text}");
         }
-        assert_eq!(hash_of_component(b"no wasm"), None);
+        assert_eq!(contract_of(b"no wasm"), None);
     }
 }

@@ -84,7 +84,7 @@ impl Provider for GuestDecider {
         let code = self.component.code();
         let prepared = code.prepared(&self.engine).await;
         let prepared =
-            prepared.map_err(|error| self.guest_error(&CallError::Internal(error.to_string())))?;
+            prepared.map_err(|e| self.guest_error(&e.to_call_error(self.component.name())))?;
         let job = Job {
             limits: Arc::clone(&self.limits),
             services: None,

@@ -133,6 +133,12 @@ impl Engine {
         built.notice.clone()
     }
 
+    /// Whether something was compiled or called, or tried to be.
+    #[must_use]
+    pub fn is_built(&self) -> bool {
+        self.0.built.get().is_some()
+    }
+
     /// How often the cache of compiled images helped.
     #[must_use]
     pub fn cache_counts(&self) -> CacheCounts {
@@ -281,7 +287,7 @@ mod tests {
     #[test]
     fn nothing_is_built_before_it_is_needed() {
         let engine = Engine::new(EngineOptions::default());
-        assert!(engine.0.built.get().is_none());
+        assert!(!engine.is_built());
         assert_eq!(engine.notice(), None);
     }
 

@@ -1,6 +1,9 @@
 //! Why a component is not loaded: one variant for everything a caller can tell apart.
 
+use std::error::Error as _;
 use std::sync::Arc;
+
+use openprogram_core::guest::CallError;
 
 use crate::cache::CacheError;
 
@@ -97,12 +100,32 @@ pub enum LoadError {
         #[source]
         source: std::io::Error,
     },
-    /// The file is not the one that was learned.
-    #[error("`{path}` has changed since it was looked at; run the command again")]
-    Changed {
+    /// The file does not hold the bytes by which the component is known.
+    #[error(
+        "wrong digest: `{path}` holds `{found}`, and the component is `{expected}`; put its bytes \
+         back, or remove the file when it is a copy that can be made again"
+    )]
+    WrongDigest {
         /// The file.
         path: String,
+        /// The digest of the component.
+        expected: String,
+        /// The digest of what the file holds.
+        found: String,
     },
+}
+
+impl LoadError {
+    /// The error as it ends a call of a component whose code is loaded by its first call.
+    pub(crate) fn to_call_error(&self, component: &str) -> CallError {
+        let mut message = format!("the component `{component}` cannot be loaded: {self}");
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            message.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        CallError::Internal(message)
+    }
 }
 
 /// One import that this host does not have.

@@ -71,7 +71,7 @@ impl ComponentHost {
             .filter(|component| component.digest() == call.function.digest)
             .ok_or_else(|| internal("belongs to a component that is not loaded"))?;
         let prepared = component.code().prepared(&self.engine).await;
-        let prepared = prepared.map_err(|error| CallError::Internal(error.to_string()))?;
+        let prepared = prepared.map_err(|error| error.to_call_error(&name.component))?;
         let function = prepared
             .function(name.interface.as_deref(), &name.function)
             .ok_or_else(|| internal("cannot be called"))?;

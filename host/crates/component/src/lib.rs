@@ -87,7 +87,7 @@ mod model;
 mod tests;
 
 pub use cache::CacheError;
-pub use contract::hash as contract_hash;
+pub use contract::{contract_hash, contract_of};
 pub use decider::GuestDecider;
 pub use engine::{CacheCounts, Engine, EngineOptions};
 pub use error::{EngineError, LoadError, MetadataError, MissingImport};
@@ -95,4 +95,4 @@ pub use host::ComponentHost;
 pub use limits::Limits;
 pub use loader::{LoadedComponent, MetadataMode};
 pub use model::{GuestModel, guest_provider};
-pub use source::{ComponentSource, digest_of};
+pub use source::{ComponentSource, check_digest, digest_of, read_component};

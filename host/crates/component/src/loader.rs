@@ -12,7 +12,7 @@ use crate::code::Code;
 use crate::engine::Engine;
 use crate::error::LoadError;
 use crate::facts::{DECIDER, FACTS_VERSION, Facts, MODEL, Signature};
-use crate::source::{ComponentSource, blocking, check_form, digest_of, read_file};
+use crate::source::{ComponentSource, blocking, check_form, digest_of, read_component};
 use crate::{assemble, contract, decode, linking, sandbox, structure};
 
 /// How a component is loaded.
@@ -91,7 +91,7 @@ impl LoadedComponent {
         mode: MetadataMode,
     ) -> Result<Self, LoadError> {
         let (owned, max) = (path.to_owned(), engine.options().component_bytes_max);
-        let bytes = blocking(move || read_file(&owned, max)).await?;
+        let bytes = blocking(move || read_component(&owned, max)).await?;
         Self::load(engine, name, bytes, mode).await
     }
 
@@ -118,6 +118,15 @@ impl LoadedComponent {
         };
         let code = Code::new(digest.to_owned(), source, facts.signature.clone());
         Self::assemble(name, code, &facts).map(Some)
+    }
+
+    /// Compiles it, or takes its image from the cache, so that its first call has no wait. Calls do
+    /// this by themselves.
+    ///
+    /// # Errors
+    /// When its bytes are not there or not its own, or it does not compile or link.
+    pub async fn compile(&self, engine: &Engine) -> Result<(), LoadError> {
+        self.code.prepared(engine).await.map(|_| ())
     }
 
     fn assemble(name: &str, code: Code, facts: &Facts) -> Result<Self, LoadError> {
@@ -208,8 +217,8 @@ fn learn(engine: &Engine, name: &str, bytes: Arc<[u8]>) -> Result<Learned, LoadE
 /// Everything that can be known and refused without compiling.
 fn read_signature(bytes: &[u8]) -> Result<Signature, LoadError> {
     structure::check(bytes)?;
-    if let Some(found) = contract::hash_of_component(bytes)
-        && found != contract::hash()
+    if let Some(found) = contract::contract_of(bytes)
+        && found != contract::contract_hash()
     {
         return Err(LoadError::OtherContract { found });
     }
@@ -223,7 +232,7 @@ fn facts_name(digest: &str) -> String {
     let digest = digest.strip_prefix("sha256:").unwrap_or(digest);
     // A digest comes from a lock file too; a name of another form finds nothing.
     let digest: String = digest.chars().filter(char::is_ascii_hexdigit).collect();
-    format!("{digest}-{}.facts", &contract::hash()[..16])
+    format!("{digest}-{}.facts", &contract::contract_hash()[..16])
 }
 
 fn keep_facts(engine: &Engine, digest: &str, facts: &Facts) -> Result<(), LoadError> {

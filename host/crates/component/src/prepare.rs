@@ -120,7 +120,7 @@ fn component(
         return Ok(component);
     }
     engine.count_miss();
-    let bytes = source.bytes(digest)?;
+    let bytes = source.bytes(digest, engine.options().component_bytes_max)?;
     let component = Component::from_binary(&built.wasmtime, &bytes)
         .map_err(|error| LoadError::Compile(one_line(&error)))?;
     if let Some(cache) = cache

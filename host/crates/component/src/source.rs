@@ -17,18 +17,14 @@ pub enum ComponentSource {
 }
 
 impl ComponentSource {
-    /// The bytes, read and checked again when they are in a file.
-    pub(crate) fn bytes(&self, digest: &str) -> Result<Arc<[u8]>, LoadError> {
+    /// The bytes, read and checked again when they are in a file of at most `max` bytes.
+    pub(crate) fn bytes(&self, digest: &str, max: u64) -> Result<Arc<[u8]>, LoadError> {
         match self {
             Self::Bytes(bytes) => Ok(Arc::clone(bytes)),
             Self::File(path) => {
-                let bytes = read_file(path, u64::MAX)?;
-                if digest_of(&bytes) == digest {
-                    return Ok(bytes);
-                }
-                Err(LoadError::Changed {
-                    path: path.display().to_string(),
-                })
+                let bytes = read_component(path, max)?;
+                check_digest(path, &bytes, digest)?;
+                Ok(bytes)
             }
         }
     }
@@ -45,6 +41,22 @@ pub fn digest_of(bytes: &[u8]) -> String {
     digest
 }
 
+/// Checks that the bytes of a file are those of the component with this digest.
+///
+/// # Errors
+/// [`LoadError::WrongDigest`] when they are not.
+pub fn check_digest(path: &Path, bytes: &[u8], digest: &str) -> Result<(), LoadError> {
+    let found = digest_of(bytes);
+    if found == digest {
+        return Ok(());
+    }
+    Err(LoadError::WrongDigest {
+        path: path.display().to_string(),
+        expected: digest.to_owned(),
+        found,
+    })
+}
+
 /// Runs work that blocks away from the async threads. A panic of a decoder, which hostile bytes
 /// may provoke, becomes an error.
 pub(crate) async fn blocking<T: Send + 'static>(
@@ -56,7 +68,11 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-pub(crate) fn read_file(path: &Path, max: u64) -> Result<Arc<[u8]>, LoadError> {
+/// Reads the bytes of a component from a file, at most `max`.
+///
+/// # Errors
+/// [`LoadError::Read`] when that is not possible, [`LoadError::TooLarge`] when there are more.
+pub fn read_component(path: &Path, max: u64) -> Result<Arc<[u8]>, LoadError> {
     use std::io::Read as _;
     let failed = |source| LoadError::Read {
         path: path.display().to_string(),
@@ -70,6 +86,11 @@ pub(crate) fn read_file(path: &Path, max: u64) -> Result<Arc<[u8]>, LoadError> {
     let mut bytes = Vec::new();
     let limit = max.saturating_add(1);
     file.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+    // It may have grown since its size was asked.
+    let size = bytes.len() as u64;
+    if size > max {
+        return Err(LoadError::TooLarge { bytes: size, max });
+    }
     Ok(bytes.into())
 }
 

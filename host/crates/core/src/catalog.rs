@@ -2,7 +2,7 @@
 //!
 //! Names are looked up by any unambiguous tail; `-` and `_` are equal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::function::{Function, FunctionRef};
@@ -82,6 +82,8 @@ pub enum CatalogError {
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     components: BTreeMap<String, Vec<FunctionRef>>,
+    /// Full names, spelled alike where they count as equal, and the components that offer them.
+    owners: HashMap<String, String>,
 }
 
 impl Catalog {
@@ -93,19 +95,21 @@ impl Catalog {
         if self.components.contains_key(component) {
             return Err(CatalogError::ComponentExists(component.to_owned()));
         }
+        let mut names = Vec::with_capacity(functions.len());
         for function in &functions {
             let name = function.name.to_string();
-            let taken = self
-                .iter()
-                .find(|known| names_equal(&known.name.to_string(), &name));
-            if let Some(taken) = taken {
+            let key = name.replace('-', "_");
+            if let Some(first) = self.owners.get(&key) {
                 return Err(CatalogError::Collision {
                     name,
-                    first: taken.name.component.clone(),
+                    first: first.clone(),
                     second: component.to_owned(),
                 });
             }
+            names.push(key);
         }
+        let owned = names.into_iter().map(|name| (name, component.to_owned()));
+        self.owners.extend(owned);
         let functions = functions.into_iter().map(Arc::new).collect();
         self.components.insert(component.to_owned(), functions);
         Ok(())

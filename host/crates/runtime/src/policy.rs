@@ -94,7 +94,7 @@ fn how_to_allow(component: &str, granted: &[FunctionName], name: &str) -> String
         format!("\"{component}\"")
     };
     format!(
-        "in openprogram.toml, beside the `source` of the component:\n[components.{key}]\n\
+        "in openprogram.toml, beside the `source` of the component where it has one:\n[components.{key}]\n\
          calls = [{}]",
         quoted.join(", ")
     )

@@ -1,0 +1,265 @@
+//! The components of a run: those of the project file, those that are installed, or one by its path.
+//!
+//! Code is loaded by the first call. What was learned of a component before is enough to list its
+//! functions; what was never seen is fetched or built, checked, and asked for its metadata.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use openprogram_component::{
+    ComponentSource, Engine, EngineOptions, LoadError, LoadedComponent, MetadataMode, digest_of,
+    read_component,
+};
+
+use super::{App, AppError};
+use crate::install::{ComponentStore, InstallError, Lock, LockEntry};
+use crate::settings::ComponentSettings;
+use crate::source::{component_file, name_of};
+use crate::state::StateFolder;
+
+/// A component that functions may come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Available {
+    pub(super) name: String,
+    pub(super) origin: Origin,
+    /// Functions of other components that it may call.
+    pub(super) calls: Vec<String>,
+}
+
+/// Where its bytes are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// In a file, or in what a source folder builds to.
+    Path(PathBuf),
+    /// In the store, under the digest of the lock file.
+    Installed(LockEntry),
+}
+
+impl Available {
+    /// A component that is given by its path alone. It has no grants.
+    pub(super) fn unnamed(path: PathBuf) -> Self {
+        Self {
+            name: name_of(&path),
+            origin: Origin::Path(path),
+            calls: Vec::new(),
+        }
+    }
+
+    fn of_project(component: &ComponentSettings) -> Self {
+        Self {
+            name: component.name.clone(),
+            origin: Origin::Path(component.source.clone()),
+            calls: component.calls.clone(),
+        }
+    }
+}
+
+impl App {
+    /// Every component of the project, by name.
+    ///
+    /// # Errors
+    /// When the lock file cannot be used, or it and the project file contradict each other.
+    pub(super) fn available(&self) -> Result<Vec<Available>, InstallError> {
+        let settings = &self.settings;
+        let lock = Lock::read(&settings.project_folder)?;
+        let is_locked = |name: &String| lock.components.contains_key(name);
+        if let Some(name) = settings.calls_of_installed.keys().find(|n| !is_locked(n)) {
+            return Err(InstallError::GrantsToNobody { name: name.clone() });
+        }
+        let is_twice = |component: &&ComponentSettings| is_locked(&component.name);
+        if let Some(component) = settings.components.iter().find(is_twice) {
+            let name = component.name.clone();
+            return Err(InstallError::Twice { name });
+        }
+        Ok(self.available_with(&lock))
+    }
+
+    /// Every component of the project file and of this lock, by name.
+    pub(super) fn available_with(&self, lock: &Lock) -> Vec<Available> {
+        let settings = &self.settings;
+        let of_project = settings.components.iter().map(Available::of_project);
+        let installed = lock.components.iter().map(|(name, entry)| {
+            let calls = settings.calls_of_installed.get(name).cloned();
+            Available {
+                name: name.clone(),
+                origin: Origin::Installed(entry.clone()),
+                calls: calls.unwrap_or_default(),
+            }
+        });
+        let mut available: Vec<_> = of_project.chain(installed).collect();
+        available.sort_by(|a, b| a.name.cmp(&b.name));
+        available
+    }
+
+    /// The component of this name.
+    ///
+    /// # Errors
+    /// As [`App::available`].
+    pub(super) fn find(&self, name: &str) -> Result<Option<Available>, InstallError> {
+        let mut available = self.available()?.into_iter();
+        Ok(available.find(|component| component.name == name))
+    }
+
+    /// Loads one component: a name of the project, a file, or a source folder.
+    ///
+    /// # Errors
+    /// When there is none, it does not build, or it is refused.
+    pub async fn load_component(
+        &self,
+        given: &str,
+        mode: MetadataMode,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<LoadedComponent> {
+        let state = StateFolder::create(&self.settings.state_folder)?;
+        let loader = Loader::new(self, state);
+        let path = self.settings.current_folder.join(given);
+        let component = match self.find(given)? {
+            Some(component) => component,
+            None if path.exists() => Available::unnamed(path),
+            None => {
+                let known = self.available()?.into_iter().map(|c| c.name).collect();
+                let name = given.to_owned();
+                return Err(AppError::UnknownComponent { name, known }.into());
+            }
+        };
+        loader.load(&component, mode, words).await
+    }
+}
+
+/// Loads components for one command.
+pub(super) struct Loader {
+    pub(super) engine: Engine,
+    pub(super) state: StateFolder,
+    pub(super) store: ComponentStore,
+    project_folder: PathBuf,
+}
+
+impl Loader {
+    /// Builds nothing: the engine is made when something is compiled or called.
+    pub(super) fn new(app: &App, state: StateFolder) -> Self {
+        Self {
+            engine: Engine::new(EngineOptions {
+                cache_folder: Some(state.cache().join("components")),
+                ..EngineOptions::default()
+            }),
+            store: ComponentStore::at(state.components()),
+            state,
+            project_folder: app.settings.project_folder.clone(),
+        }
+    }
+
+    pub(super) async fn load(
+        &self,
+        component: &Available,
+        mode: MetadataMode,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<LoadedComponent> {
+        let name = &component.name;
+        match &component.origin {
+            Origin::Path(source) => {
+                let file = self.built(name, source, words)?;
+                let loaded = LoadedComponent::load_file(&self.engine, name, &file, mode);
+                loaded.await.map_err(|source| refused(name, source))
+            }
+            Origin::Installed(entry) => self.load_installed(name, entry, mode, words).await,
+        }
+    }
+
+    async fn load_installed(
+        &self,
+        name: &str,
+        entry: &LockEntry,
+        mode: MetadataMode,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<LoadedComponent> {
+        if !self.store.has(&entry.digest)? {
+            self.fetch(name, entry, words)?;
+        }
+        if let Some(known) = self.known(name, entry)? {
+            return Ok(known);
+        }
+        let bytes = self.stored(name, entry)?;
+        let loaded = LoadedComponent::load(&self.engine, name, bytes, mode).await;
+        loaded.map_err(|source| refused(name, source))
+    }
+
+    /// An installed component that was seen before; its bytes are not looked at.
+    pub(super) fn known(
+        &self,
+        name: &str,
+        entry: &LockEntry,
+    ) -> anyhow::Result<Option<LoadedComponent>> {
+        let source = ComponentSource::File(self.store.file(&entry.digest));
+        let known = LoadedComponent::from_cache(&self.engine, name, &entry.digest, source);
+        known.map_err(|source| refused(name, source))
+    }
+
+    /// The `.wasm` file of a source, which is built when it is a folder that has changed.
+    pub(super) fn built(
+        &self,
+        name: &str,
+        source: &Path,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<PathBuf> {
+        component_file(source, &self.state.cache(), words)
+            .with_context(|| format!("the component `{name}` cannot be loaded"))
+    }
+
+    /// The bytes of a file that may be a component.
+    pub(super) fn read(&self, name: &str, file: &Path) -> anyhow::Result<Arc<[u8]>> {
+        let max = self.engine.options().component_bytes_max;
+        read_component(file, max).map_err(|source| refused(name, source))
+    }
+
+    /// The stored bytes of an installed component.
+    fn stored(&self, name: &str, entry: &LockEntry) -> anyhow::Result<Arc<[u8]>> {
+        let path = self.store.file(&entry.digest);
+        let bytes = self.read(name, &path)?;
+        let found = digest_of(&bytes);
+        if found == entry.digest {
+            return Ok(bytes);
+        }
+        let (name, locked) = (name.to_owned(), entry.digest.clone());
+        Err(InstallError::StoreChanged {
+            name,
+            path,
+            locked,
+            found,
+        }
+        .into())
+    }
+
+    /// Puts the bytes of a component into the store, from its source, when that is still the same.
+    fn fetch(&self, name: &str, entry: &LockEntry, words: &mut dyn Write) -> anyhow::Result<()> {
+        let source = self.project_folder.join(&entry.source);
+        let (name_text, source_text) = (name.to_owned(), entry.source.clone());
+        if !source.exists() {
+            let name = name_text;
+            return Err(InstallError::Gone { name, source_text }.into());
+        }
+        let file = self.built(name, &source, words)?;
+        let bytes = self.read(name, &file)?;
+        let found = digest_of(&bytes);
+        if found != entry.digest {
+            return Err(InstallError::SourceChanged {
+                name: name_text,
+                source_text,
+                locked: entry.digest.clone(),
+                found,
+            }
+            .into());
+        }
+        self.store.put(&entry.digest, &bytes)?;
+        // Words that cannot be written are no reason to fail: nobody is there to read them.
+        let _ = writeln!(words, "fetched `{name}` from `{source_text}`");
+        Ok(())
+    }
+}
+
+/// The error of a component that is not loaded.
+pub(super) fn refused(name: &str, source: LoadError) -> anyhow::Error {
+    let name = name.to_owned();
+    AppError::Load { name, source }.into()
+}

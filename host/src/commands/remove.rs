@@ -1,0 +1,36 @@
+//! `openprogram remove`: a component is no longer part of the project.
+
+use serde_json::json;
+
+use super::console::Console;
+use crate::app::App;
+
+/// Removes an installed component
+///
+/// Its entry in `openprogram.lock` and its bytes in the state folder go; its source stays where it
+/// is, and so does what was recorded of its runs.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The name that it is installed by
+    name: String,
+    /// Print {"name", "digest", "source"}
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
+    let name = &args.name;
+    let removed = app.remove(name)?;
+    console.say(&format!("removed `{name}`"));
+    if removed.has_grants {
+        console.say(&format!(
+            "note: `[components.{name}]` in openprogram.toml still grants something to it; remove \
+             it there too, or no command that needs components works"
+        ));
+    }
+    if args.json {
+        let entry = &removed.entry;
+        console.json(&json!({"name": name, "digest": entry.digest, "source": entry.source}))?;
+    }
+    Ok(())
+}

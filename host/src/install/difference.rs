@@ -1,0 +1,125 @@
+//! What another version of a component changes in its functions.
+
+use openprogram_core::function::{Function, FunctionName};
+
+/// The changes between two versions, each by full name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// Functions that are new.
+    pub added: Vec<String>,
+    /// Functions that are gone.
+    pub removed: Vec<String>,
+    /// Functions that are both, and what is different: `types`, `description`, `offer`, or where it
+    /// is none of these `settings`.
+    pub changed: Vec<(String, Vec<&'static str>)>,
+}
+
+/// Compares the functions of two versions of a component.
+#[must_use]
+pub fn difference(old: &[Function], new: &[Function]) -> Difference {
+    let mut difference = Difference::default();
+    for function in new {
+        let name = function.name.to_string();
+        match find(old, &function.name) {
+            None => difference.added.push(name),
+            Some(before) => {
+                let what = changes(before, function);
+                if !what.is_empty() {
+                    difference.changed.push((name, what));
+                }
+            }
+        }
+    }
+    let gone = old.iter().filter(|old| find(new, &old.name).is_none());
+    difference.removed = gone.map(|function| function.name.to_string()).collect();
+    difference
+}
+
+fn find<'a>(functions: &'a [Function], name: &FunctionName) -> Option<&'a Function> {
+    functions.iter().find(|function| function.name == *name)
+}
+
+fn changes(old: &Function, new: &Function) -> Vec<&'static str> {
+    let types = |f: &Function| {
+        let parameters = f.parameters.iter().map(|p| {
+            let field = (p.field.name.clone(), p.field.ty.clone());
+            (field, p.source.clone(), p.default.clone())
+        });
+        let parameters: Vec<_> = parameters.collect();
+        (parameters, f.returns.clone(), f.fails_with.clone())
+    };
+    let words = |f: &Function| {
+        let parameters = f.parameters.iter().map(|p| p.field.description.clone());
+        (f.description.clone(), parameters.collect::<Vec<_>>())
+    };
+    let mut changes = Vec::new();
+    if types(old) != types(new) {
+        changes.push("types");
+    }
+    if words(old) != words(new) {
+        changes.push("description");
+    }
+    if old.offer != new.offer {
+        changes.push("offer");
+    }
+    // Everything else that metadata says; the digest is another one in any case.
+    let rest = |f: &Function| Function {
+        digest: String::new(),
+        ..f.clone()
+    };
+    if changes.is_empty() && rest(old) != rest(new) {
+        changes.push("settings");
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use openprogram_core::function::{Expose, Offer, Parameter, RenderRange};
+    use openprogram_core::schema::Type;
+
+    use super::*;
+
+    fn function(name: &str, digest: &str) -> Function {
+        Function {
+            name: FunctionName {
+                component: "a".to_owned(),
+                interface: None,
+                function: name.to_owned(),
+            },
+            digest: digest.to_owned(),
+            description: "Does it.".to_owned(),
+            parameters: vec![Parameter::new("x", Type::Bool)],
+            returns: None,
+            fails_with: None,
+            system: None,
+            expose: Expose::Io,
+            render_range: RenderRange::default(),
+            offer: Offer::Offered,
+        }
+    }
+
+    #[test]
+    fn functions_that_came_went_and_changed_are_told_apart() {
+        let names = ["gone", "same", "typed", "told", "refused", "set"];
+        let old = names.map(|name| function(name, "1"));
+        let mut new = ["same", "typed", "told", "refused", "set", "come"].map(|n| function(n, "2"));
+        new[1].returns = Some(Type::Bool);
+        new[2].parameters[0].field.description = Some("It.".to_owned());
+        new[3].offer = Offer::NotOfferable("why".to_owned());
+        new[4].expose = Expose::Hidden;
+        let changed = |name: &str, what| (format!("a.{name}"), vec![what]);
+        let expected = Difference {
+            added: vec!["a.come".to_owned()],
+            removed: vec!["a.gone".to_owned()],
+            changed: vec![
+                changed("typed", "types"),
+                changed("told", "description"),
+                changed("refused", "offer"),
+                changed("set", "settings"),
+            ],
+        };
+        assert_eq!(difference(&old, &new), expected);
+        assert_eq!(difference(&old, &old), Difference::default());
+    }
+}

@@ -1,0 +1,218 @@
+//! What is installed: the lock file of a project, and the bytes of its components by digest.
+//!
+//! The lock file says which bytes a project means and is kept in version control; the bytes lie in
+//! the state folder and are fetched from their source where they are missing. Nothing here loads or
+//! runs a component.
+
+mod difference;
+mod lock;
+mod origin;
+mod store;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use openprogram_core::failure::FailureCode;
+
+pub use difference::{Difference, difference};
+pub use lock::{LOCK_FILE_BYTES_MAX, Lock, LockEntry};
+pub use origin::{local_path, locked_source};
+pub use store::{ComponentStore, InstallGuard};
+
+/// Why something cannot be installed, updated, removed or used as it is installed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InstallError {
+    /// A source of a kind that cannot be fetched.
+    #[error(
+        "`{source_text}` cannot be added: components are not fetched by `{scheme}` yet; download \
+         it, and add the `.wasm` file"
+    )]
+    NotLocal {
+        /// The source as it was given.
+        source_text: String,
+        /// Its kind.
+        scheme: String,
+    },
+    /// A path that is no text cannot stand in a lock file.
+    #[error("the path `{}` is not UTF-8 text, so it cannot stand in the lock file", .0.display())]
+    PathNotText(PathBuf),
+    /// The name is not one.
+    #[error("`{name}` cannot be installed under that name: {message}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What a name looks like.
+        message: String,
+    },
+    /// The name stands for other bytes.
+    #[error(
+        "`{name}` is installed already, with other bytes (`{locked}`, and these are `{found}`); \
+         `openprogram update {name}` takes what its source is now, `openprogram remove {name}` \
+         frees the name, and `--name` chooses another one"
+    )]
+    Taken {
+        /// The name.
+        name: String,
+        /// The digest in the lock file.
+        locked: String,
+        /// The digest of what was to be added.
+        found: String,
+    },
+    /// The name stands for a source of the project file.
+    #[error(
+        "`{name}` names a source under `[components]` in `openprogram.toml`; choose another name \
+         with `--name`, or remove the source there"
+    )]
+    InProject {
+        /// The name.
+        name: String,
+    },
+    /// The project file and the lock file both say where a component comes from.
+    #[error(
+        "`{name}` has a source in `openprogram.toml` and is installed in `openprogram.lock` too; \
+         remove the source there, or `openprogram remove {name}`"
+    )]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// The project file grants something to what is not there.
+    #[error(
+        "`components.{name}` in `openprogram.toml` has no `source`, and no component `{name}` is \
+         installed; write its `source`, install it with `openprogram add`, or remove the table"
+    )]
+    GrantsToNobody {
+        /// The name.
+        name: String,
+    },
+    /// Nothing of this name is installed.
+    #[error("no component `{name}` is installed{}", installed(known))]
+    NotInstalled {
+        /// The name.
+        name: String,
+        /// What is.
+        known: Vec<String>,
+    },
+    /// The project file names the source, which is used as it is.
+    #[error(
+        "`{name}` is not installed: `openprogram.toml` names its source, which is used as it is; \
+         to remove it, remove it there"
+    )]
+    NotLocked {
+        /// The name.
+        name: String,
+    },
+    /// Neither the bytes nor the source are there.
+    #[error(
+        "the bytes of `{name}` are not in the state folder, and its source `{source_text}` is not \
+         there; put it back, or `openprogram remove {name}`"
+    )]
+    Gone {
+        /// The component.
+        name: String,
+        /// Its source.
+        source_text: String,
+    },
+    /// The source is not what was installed.
+    #[error(
+        "wrong digest: the bytes of `{name}` are not in the state folder, and its source \
+         `{source_text}` is `{found}` now, where `{locked}` is installed; put the source back, or \
+         `openprogram update {name}` takes what it is now"
+    )]
+    SourceChanged {
+        /// The component.
+        name: String,
+        /// Its source.
+        source_text: String,
+        /// The digest in the lock file.
+        locked: String,
+        /// The digest of the source.
+        found: String,
+    },
+    /// The stored bytes are not what was installed.
+    #[error(
+        "wrong digest: the stored bytes of `{name}` are `{found}`, where `{locked}` is installed; \
+         remove `{}`, and they are fetched from the source again", path.display()
+    )]
+    StoreChanged {
+        /// The component.
+        name: String,
+        /// The file that holds them.
+        path: PathBuf,
+        /// The digest in the lock file.
+        locked: String,
+        /// The digest of the stored bytes.
+        found: String,
+    },
+    /// The lock file does not have the form of one.
+    #[error(
+        "`{}` is not a valid lock file; mend it, or take it from version control", path.display()
+    )]
+    LockForm {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and where.
+        source: LockFormError,
+    },
+    /// The lock file is larger than it can be.
+    #[error("`{}` is larger than {LOCK_FILE_BYTES_MAX} bytes", path.display())]
+    LockTooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A link stands where something of ours should be written.
+    #[error("`{}` is a link, and nothing is written through it; remove it", .0.display())]
+    Link(PathBuf),
+    /// A file or folder cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file or folder cannot be written.
+    #[error("cannot write `{}`", path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl InstallError {
+    /// The code under which the error is known to programs.
+    #[must_use]
+    pub fn code(&self) -> FailureCode {
+        match self {
+            Self::NotInstalled { .. } => FailureCode::NotFound,
+            Self::Unwritable { .. } => FailureCode::Internal,
+            _ => FailureCode::InvalidArgument,
+        }
+    }
+}
+
+/// What is wrong with the text of a lock file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LockFormError(String);
+
+fn installed(known: &[String]) -> String {
+    if known.is_empty() {
+        return "; `openprogram add SOURCE` installs one".to_owned();
+    }
+    let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+    format!("; installed are {}", known.join(", "))
+}
+
+fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> InstallError {
+    let path = path.to_owned();
+    move |source| InstallError::Unreadable { path, source }
+}
+
+fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> InstallError {
+    let path = path.to_owned();
+    move |source| InstallError::Unwritable { path, source }
+}
