@@ -1,5 +1,6 @@
 //! One exchange with a model: request, reply, error, and the port behind which providers stand.
 
+mod asked;
 mod classify;
 mod error;
 mod event;
@@ -7,6 +8,7 @@ mod provider;
 mod request;
 mod retry;
 
+pub use asked::{Asked, Operation};
 pub use classify::{ErrorClass, ErrorSigns, classify, retry_after, should_retry};
 pub use error::{LlmDetail, LlmError, LlmFailure, LlmReason};
 pub use event::{EventSink, ModelEvent, NoEvents};
@@ -16,6 +18,5 @@ pub use request::{
     Weight,
 };
 pub use retry::{
-    Asked, FailedTry, Operation, RetryInfo, RetryPolicy, RetryReport, RetryStep, RetryStop, Tries,
-    timeout_of,
+    FailedTry, RetryInfo, RetryPolicy, RetryReport, RetryStep, RetryStop, Tries, timeout_of,
 };

@@ -6,9 +6,8 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use super::asked::Asked;
 use super::error::{LlmError, LlmFailure, LlmReason};
-use super::request::ModelRequest;
-use crate::content::ContentBlock;
 use crate::failure::{Failure, FailureCode};
 
 /// Tries of one request where no setting says otherwise, the first one included.
@@ -101,51 +100,6 @@ pub fn timeout_of(argument_s: Option<f64>, setting: Option<&str>) -> Option<Dura
 
 fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.trim().parse().ok()?).ok()
-}
-
-/// What a model is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Operation {
-    /// A turn, with or without calls, with or without a closing decision.
-    #[default]
-    Exec,
-    /// A decision alone.
-    Decision,
-}
-
-impl Operation {
-    /// What failed, as the first line of a report says it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Exec => "exec()",
-            Self::Decision => "the decision",
-        }
-    }
-}
-
-/// What was asked, as reports name it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
-    /// What for.
-    pub operation: Operation,
-    /// The full name of the model, usually `provider:model`.
-    pub model: String,
-    /// Whether the request holds an image; bad images are a common reason of refusals.
-    pub had_image: bool,
-}
-
-impl Asked {
-    /// What one request asks of one model.
-    #[must_use]
-    pub fn of(operation: Operation, model: &str, request: &ModelRequest) -> Self {
-        let mut blocks = request.messages.iter().flat_map(|message| &message.content);
-        Self {
-            operation,
-            model: model.to_owned(),
-            had_image: blocks.any(|block| matches!(block, ContentBlock::Image { .. })),
-        }
-    }
 }
 
 /// One try that failed.
@@ -423,8 +377,10 @@ impl Tries {
 mod tests {
     use super::*;
     use crate::Json;
-    use crate::content::Message;
+    use crate::content::{ContentBlock, Message};
     use crate::id::SessionId;
+    use crate::llm::ModelRequest;
+    use crate::llm::asked::Operation;
     use crate::llm::classify::{ErrorSigns, classify};
 
     /// Where a case with force of law ends otherwise here, on purpose: nowhere.
