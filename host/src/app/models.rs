@@ -15,9 +15,9 @@ use openprogram_core::llm::{
     Abilities, EventSink, FormatAbility, LlmError, ModelReply, ModelRequest, Provider,
 };
 use openprogram_providers::{
-    AnthropicMessages, AnthropicOptions, DecisionEndpoint, DecisionOptions, DecisionProtocol,
-    OpenAiChat, OpenAiOptions, Profiles, Protocol, ProviderFactory, Registry, ScriptProvider,
-    Transport, TransportError, TransportOptions, WithDecisions,
+    DecisionEndpoint, DecisionOptions, DecisionProtocol, Profiles, Protocol, ProviderFactory,
+    Registry, ScriptProvider, ServerModel, ServerOptions, TextProtocol, Transport, TransportError,
+    TransportOptions, WithDecisions,
 };
 use openprogram_runtime::Providers;
 
@@ -240,31 +240,22 @@ impl ProviderFactory for ServerModels {
         };
         let alone = |protocol| Ok(Arc::new(endpoint(protocol)?) as Arc<dyn Provider>);
         let decisions = profile.decisions.map(endpoint).transpose()?;
-        let writer: Arc<dyn Provider> = match protocol {
-            Protocol::OpenAi => {
-                let options = OpenAiOptions {
-                    name,
-                    base_url,
-                    key,
-                    model,
-                    profile,
-                };
-                Arc::new(OpenAiChat::new(options, transport)?)
-            }
-            Protocol::Anthropic => {
-                let options = AnthropicOptions {
-                    name,
-                    base_url,
-                    key,
-                    model,
-                    profile,
-                };
-                Arc::new(AnthropicMessages::new(options, transport)?)
-            }
+        let protocol = match protocol {
+            Protocol::OpenAi => TextProtocol::OpenAi,
+            Protocol::Anthropic => TextProtocol::Anthropic,
             Protocol::OpenAiDecisions => return alone(DecisionProtocol::OpenAi),
             Protocol::GoogleDecisions => return alone(DecisionProtocol::Google),
             Protocol::SystemOne => return alone(DecisionProtocol::SystemOne),
         };
+        let options = ServerOptions {
+            name,
+            protocol,
+            base_url,
+            key,
+            model,
+            profile,
+        };
+        let writer: Arc<dyn Provider> = Arc::new(ServerModel::new(options, transport)?);
         Ok(match decisions {
             Some(decisions) => Arc::new(WithDecisions::new(writer, decisions)),
             None => writer,

@@ -22,16 +22,18 @@ mod replay_decisions;
 mod requests;
 pub mod script;
 pub mod secret;
+pub mod server;
 mod sse;
 pub mod transport;
 
-pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicMessages, AnthropicOptions};
+pub use anthropic::ANTHROPIC_BASE_URL;
 pub use decisions::{DecisionEndpoint, DecisionOptions, WithDecisions};
-pub use openai::{OPENAI_BASE_URL, OpenAiChat, OpenAiOptions};
+pub use openai::OPENAI_BASE_URL;
 pub use profile::{
     DecisionProtocol, MaxTokensField, Profile, ProfileError, ProfileRow, Profiles, Protocol,
 };
 pub use registry::{OpenError, ProviderFactory, Registry};
 pub use script::{ScriptError, ScriptProvider};
 pub use secret::Secret;
+pub use server::{ServerModel, ServerOptions, TextProtocol};
 pub use transport::{SetupError, Transport, TransportError, TransportOptions};

@@ -12,10 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::profile::Protocol;
 use crate::requests::{generous, plain};
-use crate::{
-    AnthropicMessages, AnthropicOptions, OpenAiChat, OpenAiOptions, Secret, Transport,
-    TransportOptions,
-};
+use crate::{Secret, ServerModel, ServerOptions, TextProtocol, Transport, TransportOptions};
 
 /// How long a test waits for what never comes.
 const SHORT: Duration = Duration::from_millis(100);
@@ -126,30 +123,32 @@ fn transport(patience: Duration) -> Transport {
     .unwrap()
 }
 
-fn openai(base_url: &str) -> OpenAiChat {
+fn openai(base_url: &str) -> ServerModel {
     openai_with(base_url, LONG)
 }
 
-fn openai_with(base_url: &str, patience: Duration) -> OpenAiChat {
-    let options = OpenAiOptions {
+fn openai_with(base_url: &str, patience: Duration) -> ServerModel {
+    let options = ServerOptions {
+        protocol: TextProtocol::OpenAi,
         name: "openai:m".to_owned(),
         base_url: format!("{base_url}/v1"),
         key: Some(Secret::new(KEY)),
         model: "m".to_owned(),
         profile: generous(Protocol::OpenAi),
     };
-    OpenAiChat::new(options, transport(patience)).unwrap()
+    ServerModel::new(options, transport(patience)).unwrap()
 }
 
-fn anthropic(base_url: &str) -> AnthropicMessages {
-    let options = AnthropicOptions {
+fn anthropic(base_url: &str) -> ServerModel {
+    let options = ServerOptions {
+        protocol: TextProtocol::Anthropic,
         name: "anthropic:m".to_owned(),
         base_url: base_url.to_owned(),
         key: Some(Secret::new(KEY)),
         model: "m".to_owned(),
         profile: generous(Protocol::Anthropic),
     };
-    AnthropicMessages::new(options, transport(LONG)).unwrap()
+    ServerModel::new(options, transport(LONG)).unwrap()
 }
 
 async fn ask(provider: &dyn Provider) -> Result<ModelReply, LlmFailure> {
@@ -362,7 +361,8 @@ async fn an_endless_reply_is_cut_off() {
 #[tokio::test]
 async fn a_proxy_is_used_when_one_is_given() {
     let (url, server) = serve(vec![Play::Close(stream(&[TEXT, END]))]).await;
-    let options = OpenAiOptions {
+    let options = ServerOptions {
+        protocol: TextProtocol::OpenAi,
         name: "openai:m".to_owned(),
         base_url: "http://model.invalid/v1".to_owned(),
         key: None,
@@ -373,7 +373,7 @@ async fn a_proxy_is_used_when_one_is_given() {
         proxy: Some(url),
         ..TransportOptions::default()
     });
-    let provider = OpenAiChat::new(options, transport.unwrap()).unwrap();
+    let provider = ServerModel::new(options, transport.unwrap()).unwrap();
     assert_eq!(ask(&provider).await.unwrap().text(), "Hi");
     let request = server.await.unwrap().requests.remove(0);
     let line = request.lines().next();

@@ -20,7 +20,7 @@ const BLOCKS_MAX: usize = 1024;
 
 /// Reads one reply.
 #[derive(Debug)]
-pub(super) struct MessagesDecoder {
+pub(crate) struct MessagesDecoder {
     /// Makes ids of calls that have none.
     turn: usize,
     blocks: BTreeMap<u64, Block>,
@@ -103,7 +103,7 @@ impl Counts {
 }
 
 impl MessagesDecoder {
-    pub(super) fn new(turn: usize) -> Self {
+    pub(crate) fn new(turn: usize) -> Self {
         Self {
             turn,
             blocks: BTreeMap::new(),

@@ -26,7 +26,7 @@ const OPENING: &str = "(The conversation so far.)";
 const PAST_TOOL: &str = "Not available now.";
 
 /// The body of a request.
-pub(super) fn encode(
+pub(crate) fn encode(
     request: &ModelRequest,
     model: &str,
     profile: &Profile,
@@ -69,7 +69,7 @@ pub(super) fn encode(
 
 /// The schema as it is sent. The protocol has no place for what the format is for; the model reads
 /// it as the description of the schema, unless that has one.
-pub(super) fn schema(format: &ResponseFormat) -> Result<Json, StructuredError> {
+pub(crate) fn schema(format: &ResponseFormat) -> Result<Json, StructuredError> {
     let mut schema = ANTHROPIC.project(&format.schema)?;
     if let (Json::Object(schema), Some(description)) = (&mut schema, &format.description) {
         let entry = schema.entry("description");

@@ -16,7 +16,7 @@ use crate::sse::SseEvent;
 
 /// Reads one reply.
 #[derive(Debug)]
-pub(super) struct ChatDecoder {
+pub(crate) struct ChatDecoder {
     /// Makes ids of calls that have none.
     turn: usize,
     text: String,
@@ -28,7 +28,7 @@ pub(super) struct ChatDecoder {
 }
 
 impl ChatDecoder {
-    pub(super) fn new(turn: usize) -> Self {
+    pub(crate) fn new(turn: usize) -> Self {
         Self {
             turn,
             text: String::new(),

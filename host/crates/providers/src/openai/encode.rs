@@ -18,7 +18,7 @@ use crate::history;
 use crate::profile::{MaxTokensField, Profile};
 
 /// The body of a request.
-pub(super) fn encode(
+pub(crate) fn encode(
     request: &ModelRequest,
     model: &str,
     profile: &Profile,
@@ -85,7 +85,7 @@ fn response_format(format: &ResponseFormat) -> Result<wire::ResponseFormat<'_>, 
 
 /// The schema as it is sent. Without `strict` the provider takes any and promises nothing, so that
 /// only the check of the reply counts; that is for the caller to choose.
-pub(super) fn schema(format: &ResponseFormat) -> Result<Json, StructuredError> {
+pub(crate) fn schema(format: &ResponseFormat) -> Result<Json, StructuredError> {
     if format.strict {
         return OPENAI_STRICT.project(&format.schema);
     }
