@@ -15,6 +15,10 @@ test-all:
 lint:
     cargo fmt --all --check && cargo clippy --workspace --all-targets -- -D warnings
 
+# Licences, versions and sources of dependencies, by cargo-deny where it is installed.
+deny:
+    cargo deny check licenses bans sources
+
 doc:
     cargo doc --workspace --no-deps
 

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use openprogram_component::{LoadedComponent, MetadataMode};
 use openprogram_core::Json;
 use openprogram_core::function::{
-    Function, Offer, Parameter, ParameterSource, parameters_to_json_schema,
+    Function, Offer, Parameter, ParameterSource, parameter_to_form_schema,
+    parameters_to_json_schema,
 };
 use openprogram_core::schema::type_to_json_schema;
 use serde_json::json;
 
 use super::console::Console;
-use super::signature::{signature, type_text};
+use super::signature::{named_types, signature, type_text};
 use crate::app::App;
 use crate::text::one_line;
 
@@ -31,7 +32,8 @@ pub struct Args {
     #[arg(long)]
     no_run: bool,
     /// Print {"digest", "functions": [{"name", "interface", "description", "parameters", "returns",
-    /// "offerable", "reason"}], "imports", "grants"}
+    /// "hidden": [{"name", "schema", "description", "required"}], "offerable", "reason"}],
+    /// "imports", "grants"}
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -75,14 +77,28 @@ pub(super) fn function_to_json(function: &Function) -> Json {
         Offer::Offered => None,
         Offer::NotOfferable(reason) => Some(reason),
     };
+    let parameters = function.parameters.iter();
+    let hidden = parameters.filter(|parameter| parameter.source == ParameterSource::Context);
+    let hidden: Vec<_> = hidden.map(hidden_to_json).collect();
     json!({
         "name": function.name.function,
         "interface": function.name.interface,
         "description": function.description,
         "parameters": parameters_to_json_schema(function.visible_parameters()),
+        "hidden": hidden,
         "returns": function.returns.as_ref().map(type_to_json_schema),
         "offerable": reason.is_none(),
         "reason": reason,
+    })
+}
+
+/// A parameter that no model sees, apart from the schema that models read.
+fn hidden_to_json(parameter: &Parameter) -> Json {
+    json!({
+        "name": parameter.field.name,
+        "schema": parameter_to_form_schema(parameter),
+        "description": parameter.field.description,
+        "required": parameter.is_required(),
     })
 }
 
@@ -102,6 +118,7 @@ fn to_text(component: &LoadedComponent) -> String {
     for function in component.functions() {
         write_function(&mut text, function);
     }
+    write_types(&mut text, component.functions());
     write_list(
         &mut text,
         "imports",
@@ -152,6 +169,17 @@ fn parameter_line(parameter: &Parameter) -> Option<String> {
     (!facts.is_empty()).then(|| format!("{name}: {}", facts.join("; ")))
 }
 
+fn write_types(text: &mut String, functions: &[Function]) {
+    let (types, n_left_out) = named_types(functions);
+    if types.is_empty() {
+        return;
+    }
+    write_list(text, "types", types.iter().map(String::as_str));
+    if n_left_out > 0 {
+        let _ = writeln!(text, "    … and {n_left_out} more; `--json` shows them all");
+    }
+}
+
 fn write_list<'a>(text: &mut String, title: &str, items: impl Iterator<Item = &'a str>) {
     let items: Vec<_> = items.collect();
     if items.is_empty() {
@@ -160,6 +188,6 @@ fn write_list<'a>(text: &mut String, title: &str, items: impl Iterator<Item = &'
     }
     let _ = writeln!(text, "\n{title}:");
     for item in items {
-        let _ = writeln!(text, "    {}", one_line(item, 200));
+        let _ = writeln!(text, "    {}", one_line(item, 2_000));
     }
 }

@@ -1,12 +1,18 @@
 //! Functions and types on one line, in the words of WIT.
 
-use openprogram_core::function::Function;
-use openprogram_core::schema::{CasesType, IntegerKind, Type};
+use std::collections::HashSet;
+
+use openprogram_core::function::{Function, ParameterSource};
+use openprogram_core::schema::{CasesType, IntegerKind, RecordType, Type};
 
 /// Deeper types are cut; the schema shows the whole.
 const LEVELS_MAX: usize = 6;
 /// Members of a type without a name that are shown.
 const MEMBERS_MAX: usize = 12;
+/// Members of a type with a name that are shown; a person reads no further, the schema has all.
+const NAMED_MEMBERS_MAX: usize = 64;
+/// Types with a name that are shown; more are counted.
+const NAMED_TYPES_MAX: usize = 200;
 
 /// The full name, the visible parameters and the result.
 pub(super) fn signature(function: &Function) -> String {
@@ -56,16 +62,94 @@ fn text(ty: &Type, levels: usize) -> String {
         Type::FixedList(item, length) => format!("list<{}, {length}>", of(item)),
         Type::Map(key, value) => format!("map<{}, {}>", of(key), of(value)),
         Type::Option(inner) => format!("option<{}>", of(inner)),
-        Type::Tuple(items) => format!("tuple<{}>", joined(items.iter().map(of))),
+        Type::Tuple(items) => format!("tuple<{}>", joined(items.iter().map(of), MEMBERS_MAX)),
         Type::Result(ok, error) => format!("result<{}, {}>", or_none(ok), or_none(error)),
-        Type::Record(record) => record.name.clone().unwrap_or_else(|| {
-            let fields = record.fields.iter();
-            let fields = fields.map(|field| format!("{}: {}", field.name, of(&field.ty)));
-            format!("record {{ {} }}", joined(fields))
-        }),
+        Type::Record(record) => {
+            let whole = || record_text("record", record, levels, MEMBERS_MAX);
+            record.name.clone().unwrap_or_else(whole)
+        }
         Type::Enum(cases) => named_or_cases("enum", cases, levels),
         Type::Flags(cases) => named_or_cases("flags", cases, levels),
         Type::Variant(cases) => named_or_cases("variant", cases, levels),
+    }
+}
+
+/// The types with a name that these functions take and give, hidden parameters included: each on
+/// one line with its members, in the order in which they are met, and how many are left out.
+pub(super) fn named_types(functions: &[Function]) -> (Vec<String>, usize) {
+    let mut seen = NamedTypes::default();
+    for function in functions {
+        for parameter in &function.parameters {
+            if !matches!(parameter.source, ParameterSource::Runtime(_)) {
+                seen.visit(&parameter.field.ty);
+            }
+        }
+        for ty in function.returns.iter().chain(&function.fails_with) {
+            seen.visit(ty);
+        }
+    }
+    (seen.lines, seen.n_left_out)
+}
+
+#[derive(Default)]
+struct NamedTypes {
+    seen: HashSet<String>,
+    lines: Vec<String>,
+    n_left_out: usize,
+}
+
+impl NamedTypes {
+    fn visit(&mut self, ty: &Type) {
+        match ty {
+            Type::List(inner) | Type::FixedList(inner, _) | Type::Option(inner) => {
+                self.visit(inner);
+            }
+            Type::Map(key, value) => {
+                self.visit(key);
+                self.visit(value);
+            }
+            Type::Tuple(items) => items.iter().for_each(|item| self.visit(item)),
+            Type::Result(ok, error) => {
+                let sides = ok.iter().chain(error);
+                sides.for_each(|side| self.visit(side));
+            }
+            Type::Record(record) => {
+                let line = record.name.as_ref().map(|name| {
+                    let kind = format!("record {name}");
+                    record_text(&kind, record, LEVELS_MAX, NAMED_MEMBERS_MAX)
+                });
+                if self.is_new(line) {
+                    record.fields.iter().for_each(|field| self.visit(&field.ty));
+                }
+            }
+            Type::Enum(cases) => self.visit_cases("enum", cases),
+            Type::Flags(cases) => self.visit_cases("flags", cases),
+            Type::Variant(cases) => self.visit_cases("variant", cases),
+            _ => {}
+        }
+    }
+
+    fn visit_cases(&mut self, kind: &str, cases: &CasesType) {
+        let line = cases.name.as_ref().map(|name| {
+            let kind = format!("{kind} {name}");
+            cases_text(&kind, cases, LEVELS_MAX, NAMED_MEMBERS_MAX)
+        });
+        if self.is_new(line) {
+            let payloads = cases.cases.iter().filter_map(|case| case.payload.as_ref());
+            payloads.for_each(|payload| self.visit(payload));
+        }
+    }
+
+    /// Takes note of the line of a type; whether its parts are to be looked at.
+    fn is_new(&mut self, line: Option<String>) -> bool {
+        let Some(line) = line else { return true };
+        let is_new = self.seen.insert(line.clone());
+        if is_new && self.lines.len() < NAMED_TYPES_MAX {
+            self.lines.push(line);
+        } else if is_new {
+            self.n_left_out += 1;
+        }
+        is_new
     }
 }
 
@@ -84,19 +168,28 @@ fn integer(kind: IntegerKind) -> &'static str {
 }
 
 fn named_or_cases(kind: &str, cases: &CasesType, levels: usize) -> String {
-    cases.name.clone().unwrap_or_else(|| {
-        let cases = cases.cases.iter().map(|case| match &case.payload {
-            Some(payload) => format!("{}({})", case.name, text(payload, levels)),
-            None => case.name.clone(),
-        });
-        format!("{kind} {{ {} }}", joined(cases))
-    })
+    let whole = || cases_text(kind, cases, levels, MEMBERS_MAX);
+    cases.name.clone().unwrap_or_else(whole)
 }
 
-fn joined(items: impl Iterator<Item = String>) -> String {
-    let mut items: Vec<_> = items.take(MEMBERS_MAX + 1).collect();
-    if items.len() > MEMBERS_MAX {
-        items.truncate(MEMBERS_MAX);
+fn record_text(kind: &str, record: &RecordType, levels: usize, most: usize) -> String {
+    let fields = record.fields.iter();
+    let fields = fields.map(|field| format!("{}: {}", field.name, text(&field.ty, levels)));
+    format!("{kind} {{ {} }}", joined(fields, most))
+}
+
+fn cases_text(kind: &str, cases: &CasesType, levels: usize, most: usize) -> String {
+    let cases = cases.cases.iter().map(|case| match &case.payload {
+        Some(payload) => format!("{}({})", case.name, text(payload, levels)),
+        None => case.name.clone(),
+    });
+    format!("{kind} {{ {} }}", joined(cases, most))
+}
+
+fn joined(items: impl Iterator<Item = String>, most: usize) -> String {
+    let mut items: Vec<_> = items.take(most + 1).collect();
+    if items.len() > most {
+        items.truncate(most);
         items.push("…".to_owned());
     }
     items.join(", ")
@@ -167,5 +260,41 @@ mod tests {
         ] {
             assert_eq!(type_text(&ty), shown);
         }
+    }
+
+    #[test]
+    fn types_with_a_name_are_shown_once_with_their_members() {
+        let colour = Type::Enum(cases(Some("colour"), None));
+        let shape = Type::Variant(cases(Some("shape"), Some(colour.clone())));
+        let page = |fields| {
+            Type::Record(Arc::new(RecordType {
+                name: Some("page".to_owned()),
+                description: None,
+                fields,
+            }))
+        };
+        let fields = vec![
+            Field::new("shapes", Type::List(boxed(shape))),
+            Field::new("may", Type::Flags(cases(Some("rights"), None))),
+        ];
+        let mut seen = NamedTypes::default();
+        seen.visit(&Type::Option(boxed(page(fields))));
+        seen.visit(&Type::Result(None, Some(boxed(colour))));
+        let expected = [
+            "record page { shapes: list<shape>, may: rights }",
+            "variant shape { red(colour) }",
+            "enum colour { red }",
+            "flags rights { red }",
+        ];
+        assert_eq!(
+            (seen.lines, seen.n_left_out),
+            (expected.map(str::to_owned).to_vec(), 0)
+        );
+
+        let mut many = NamedTypes::default();
+        for n in 0..=NAMED_TYPES_MAX {
+            many.visit(&page(vec![Field::new(format!("f{n}"), Type::Bool)]));
+        }
+        assert_eq!((many.lines.len(), many.n_left_out), (NAMED_TYPES_MAX, 1));
     }
 }

@@ -50,6 +50,19 @@ fn every_command_tells_a_program_the_same() {
 }
 
 #[test]
+fn inspect_shows_types_and_what_no_model_sees() {
+    let project = super::project().guests(&["every-type"]);
+    let inspect = project.run(&["inspect", "every-type.wasm"]);
+    insta::assert_snapshot!("inspect_types", inspect.shown(&project));
+    let told = project
+        .run(&["inspect", "every-type.wasm", "--json"])
+        .json();
+    let functions = told["functions"].as_array().unwrap();
+    let hidden = functions.iter().find(|f| f["hidden"] != json!([])).unwrap();
+    insta::assert_snapshot!("inspect_hidden", format!("{:#}", hidden));
+}
+
+#[test]
 fn a_session_is_gone_on_with() {
     let project = project_with(&["healthy"]);
     let first = project

@@ -4,6 +4,7 @@
 
 mod contract;
 mod files;
+mod licenses;
 mod modules;
 mod packages;
 mod readme;

@@ -169,7 +169,11 @@ const COMPONENT: Arrows = Arrows {
         ("types", &["facts"]),
         ("assemble", &["facts", "error", "types"]),
         ("bindings", &["handles"]),
-        ("decode", &["facts", "decode_types", "error"]),
+        ("contract_types", &["contract", "decode_types", "error"]),
+        (
+            "decode",
+            &["facts", "decode_types", "contract_types", "error"],
+        ),
         ("source", &["error"]),
         ("state", &["limits", "log"]),
         ("imports", &["convert", "handles", "bindings", "state"]),
@@ -288,15 +292,19 @@ const PROVIDERS: Arrows = Arrows {
         ),
         ("decisions", &["profile", "secret", "failure", "transport"]),
         (
-            "replay",
+            "server",
             &[
                 "profile",
                 "secret",
-                "requests",
                 "transport",
+                "exchange",
                 "anthropic",
                 "openai",
             ],
+        ),
+        (
+            "replay",
+            &["profile", "secret", "requests", "transport", "server"],
         ),
         (
             "replay_decisions",

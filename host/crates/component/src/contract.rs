@@ -30,21 +30,26 @@ pub(crate) fn resolve() -> &'static Resolve {
     static RESOLVE: OnceLock<Resolve> = OnceLock::new();
     RESOLVE.get_or_init(|| {
         let mut resolve = Resolve::default();
-        // The files are one package; the package line of each but the first is dropped, because a
-        // single text may have one only.
-        let mut whole = String::new();
-        for (index, (_, file)) in text::CONTRACT_FILES.iter().enumerate() {
-            let lines = file.lines();
-            for line in lines.filter(|line| index == 0 || !line.starts_with("package ")) {
-                whole.push_str(line);
-                whole.push('\n');
-            }
-        }
-        if let Err(error) = resolve.push_source("contract.wit", &whole) {
+        if let Err(error) = resolve.push_source("contract.wit", &whole_text()) {
             unreachable!("the contract that this host was compiled with does not parse: {error}");
         }
         resolve
     })
+}
+
+/// The contract as one text.
+pub(crate) fn whole_text() -> String {
+    // The files are one package; the package line of each but the first is dropped, because a
+    // single text may have one only.
+    let mut whole = String::new();
+    for (index, (_, file)) in text::CONTRACT_FILES.iter().enumerate() {
+        let lines = file.lines();
+        for line in lines.filter(|line| index == 0 || !line.starts_with("package ")) {
+            whole.push_str(line);
+            whole.push('\n');
+        }
+    }
+    whole
 }
 
 /// The contract hash that a component carries; `None` when it carries none or is malformed (which

@@ -7,6 +7,7 @@ use wit_parser::{
     Function, FunctionKind, Interface, Resolve, Type, TypeDefKind, TypeId, WorldItem, WorldKey,
 };
 
+use crate::contract_types::{self, Side};
 use crate::decode_types::{OWN_PACKAGE, TYPE_DEPTH_MAX, TypeReader};
 use crate::error::LoadError;
 use crate::facts::{FunctionFact, ImportFact, ParameterFact, Signature};
@@ -17,7 +18,7 @@ const FUNCTIONS_MAX: usize = 1_000;
 /// Reads the signatures of a component.
 ///
 /// # Errors
-/// When the bytes are no component, or one that needs async types.
+/// When the bytes are no component, one that needs async types, or one of another contract.
 pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
     let decoded = decode(bytes).map_err(|error| LoadError::Malformed(first_line(&error)))?;
     let DecodedWasm::Component(resolve, world) = decoded else {
@@ -28,6 +29,10 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
     for (key, item) in &world.imports {
         if let Some(what) = async_item(&resolve, key, item) {
             return Err(LoadError::AsyncTypes(what));
+        }
+        if let WorldItem::Interface { id, .. } = item {
+            let name = resolve.name_world_key(key);
+            contract_types::check(&resolve, &name, *id, Side::Imports)?;
         }
         if !imports_types_only(&resolve, item) {
             let functions = match item {
@@ -57,7 +62,10 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
                 let fact = function_fact(&resolve, None, function);
                 signature.functions.push(fact);
             }
-            WorldItem::Interface { .. } | WorldItem::Type { .. } => {}
+            WorldItem::Interface { id, .. } => {
+                contract_types::check(&resolve, &name, *id, Side::Exports)?;
+            }
+            WorldItem::Type { .. } => {}
         }
         signature.exports.push(name);
     }

@@ -79,6 +79,32 @@ pub enum LoadError {
         /// Imports that are not granted.
         denied: Vec<String>,
     },
+    /// It shares a function with the host whose type is not that of the contract.
+    #[error(
+        "the component {verb} `{function}` as `{found}`, and the contract has it as `{expected}`; \
+         rebuild the component with the SDK or the WIT of this program"
+    )]
+    OtherType {
+        /// `imports` or `exports`.
+        verb: &'static str,
+        /// The function with its interface.
+        function: String,
+        /// Its type in the component.
+        found: String,
+        /// Its type in the contract.
+        expected: String,
+    },
+    /// It exports an interface of the contract without one of its functions.
+    #[error(
+        "the component exports `{interface}` without `{function}`; rebuild the component with the \
+         SDK or the WIT of this program"
+    )]
+    MissingExport {
+        /// The interface.
+        interface: String,
+        /// The function and its type.
+        function: String,
+    },
     /// It does not compile.
     #[error("the component does not compile: {0}")]
     Compile(String),

@@ -5,8 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Changes with every change of these types, so that old entries count as absent.
-pub(crate) const FACTS_VERSION: u32 = 1;
+/// Changes with every change of these types and of what is checked before facts are kept, so that
+/// old entries count as absent.
+pub(crate) const FACTS_VERSION: u32 = 2;
 
 /// The export by which a component is a decider.
 pub(crate) const DECIDER: &str = "openprogram:agentic/decider@0.1.0";

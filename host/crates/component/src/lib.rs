@@ -62,6 +62,8 @@ mod engine;
 
 mod decode_types;
 
+mod contract_types;
+
 mod decode;
 mod types;
 

@@ -139,6 +139,14 @@ pub fn parameters_to_form_schema<'a>(parameters: impl Iterator<Item = &'a Parame
     schema::properties_to_json_schema(visible.map(|parameter| property(parameter, true)))
 }
 
+/// The schema of one parameter, hidden ones too, with its default; for people and their forms.
+#[must_use]
+pub fn parameter_to_form_schema(parameter: &Parameter) -> Json {
+    let object = schema::properties_to_json_schema([property(parameter, true)].into_iter());
+    let name = &parameter.field.name;
+    object["properties"][name.as_str()].clone()
+}
+
 fn property(parameter: &Parameter, with_default: bool) -> schema::Property<'_> {
     schema::Property {
         field: &parameter.field,
@@ -309,6 +317,10 @@ mod tests {
         assert_eq!(
             parameters_to_form_schema(parameters.iter()).to_string(),
             expected(json!({"type": "string", "description": "e.g. Paste", "default": "x"}))
+        );
+        assert_eq!(
+            parameter_to_form_schema(&parameters[1]),
+            json!({"type": "string", "description": "e.g. Paste", "default": "x"})
         );
         assert_eq!(
             parameters_to_json_schema([].into_iter()),
