@@ -298,22 +298,34 @@ mod tests {
 
     #[test]
     fn a_function_of_another_type_is_named_with_both_types() {
-        check_changed("", "", expect![[r#""#]]);
-        check_changed(SIGNATURE, "decide: func() -> string;", expect![[r#""#]]);
+        check_changed("", "", expect!["the same"]);
+        check_changed(
+            SIGNATURE,
+            "decide: func() -> string;",
+            expect![
+                "the component exports `openprogram:agentic/decider@0.1.0.decide` as `func() -> string`, and the contract has it as `func(state: borrow<state>) -> result<list<weight>, failure>`; rebuild the component with the SDK or the WIT of this program"
+            ],
+        );
         check_changed(
             SIGNATURE,
             "decide: func(state: borrow<state>, best: bool) -> result<list<weight>, failure>;",
-            expect![[r#""#]],
+            expect![
+                "the component exports `openprogram:agentic/decider@0.1.0.decide` as `func(state: borrow<state>, best: bool) -> result<list<weight>, failure>`, and the contract has it as `func(state: borrow<state>) -> result<list<weight>, failure>`; rebuild the component with the SDK or the WIT of this program"
+            ],
         );
         check_changed(
             "%option: string,\n        /// From",
             "name: string,\n        /// From",
-            expect![[r#""#]],
+            expect![
+                "the component exports `openprogram:agentic/decider@0.1.0.decide` as `func(borrow<openprogram:agentic/decision-state@0.1.0.state>) -> result<list<record { name: string, probability: f64 }>, record { code: string, message: string, details: string }>`, and the contract has it as `func(borrow<openprogram:agentic/decision-state@0.1.0.state>) -> result<list<record { option: string, probability: f64 }>, record { code: string, message: string, details: string }>`; rebuild the component with the SDK or the WIT of this program"
+            ],
         );
         check_changed(
             SIGNATURE,
             "pick: func(state: borrow<state>) -> result<list<weight>, failure>;",
-            expect![[r#""#]],
+            expect![
+                "the component exports `openprogram:agentic/decider@0.1.0` without `decide: func(state: borrow<state>) -> result<list<weight>, failure>`; rebuild the component with the SDK or the WIT of this program"
+            ],
         );
     }
 
@@ -334,7 +346,7 @@ mod tests {
         const RUNTIME: &str = "openprogram:agentic/functions@0.1.0";
         let call = "call: func(name: string, arguments: json) -> result<json, failure>;";
         assert_eq!(said(call, "", RUNTIME, Side::Imports), "the same");
-        expect![[r#""#]].assert_eq(&said(
+        expect!["the component imports `openprogram:agentic/functions@0.1.0.call` as `func(name: string) -> result<string, failure>`, and the contract has it as `func(name: string, arguments: string) -> result<string, failure>`; rebuild the component with the SDK or the WIT of this program"].assert_eq(&said(
             call,
             "call: func(name: string) -> result<json, failure>;",
             RUNTIME,
