@@ -99,7 +99,15 @@ const RUNTIME: Arrows = Arrows {
         (
             "decide",
             &[
-                "limits", "frame", "request", "ports", "complete", "ask", "menu", "resolve",
+                "arguments",
+                "limits",
+                "frame",
+                "request",
+                "ports",
+                "complete",
+                "ask",
+                "menu",
+                "resolve",
             ],
         ),
         (
@@ -296,6 +304,7 @@ const PROVIDERS: Arrows = Arrows {
             &[
                 "profile",
                 "secret",
+                "checks",
                 "transport",
                 "exchange",
                 "anthropic",
