@@ -21,6 +21,7 @@ mod read_string;
 mod render;
 mod repair;
 mod schema_form;
+mod schema_tagged;
 mod score;
 mod settings;
 mod type_name;

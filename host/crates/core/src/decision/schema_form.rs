@@ -3,10 +3,12 @@
 //! A field is `{"$t": TYPE}` or `{"type": TYPE}`, a text (a described string), a list of one item,
 //! an object of further fields, or a meta-spec: an object whose keys are all among `type`,
 //! `description`, `options`, `fields` and `items`. An empty object is a string. Every field is
-//! required unless its type is an option.
+//! required unless its type is an option. `{"$t": KIND, …}` builds what has no other form: an
+//! option, a map, an enum or a variant (`schema_tagged`).
 
 use std::sync::Arc;
 
+use super::schema_tagged::is_tagged;
 use super::type_name::parse_type;
 use crate::schema::{Case, CasesType, Field, RecordType, Type, kind_of, names_equal, quoted};
 use crate::{Json, JsonObject};
@@ -93,14 +95,14 @@ pub(super) fn parse_options_at(path: &str, json: &Json) -> Result<Vec<Json>, Sch
 }
 
 /// What a field or an item holds.
-struct Spec {
-    ty: Type,
-    description: Option<String>,
-    options: Vec<Json>,
+pub(super) struct Spec {
+    pub(super) ty: Type,
+    pub(super) description: Option<String>,
+    pub(super) options: Vec<Json>,
 }
 
 impl Spec {
-    fn of(ty: Type) -> Self {
+    pub(super) fn of(ty: Type) -> Self {
         Self {
             ty,
             description: None,
@@ -109,11 +111,25 @@ impl Spec {
     }
 }
 
-struct Parser {
+pub(super) struct Parser {
     fields: usize,
 }
 
 impl Parser {
+    /// Counts a field or case and checks its name.
+    pub(super) fn named(&mut self, path: &str, name: &str) -> Result<(), SchemaError> {
+        self.fields += 1;
+        if self.fields > SCHEMA_FIELDS_MAX {
+            let message = format!("more than {SCHEMA_FIELDS_MAX} fields in one schema");
+            return Err(SchemaError::new(path, message));
+        }
+        if name.chars().any(char::is_control) {
+            let message = format!("the name {} has control characters", quoted(name));
+            return Err(SchemaError::new(path, message));
+        }
+        Ok(())
+    }
+
     fn record(
         &mut self,
         path: &str,
@@ -127,15 +143,7 @@ impl Parser {
         };
         for (name, json) in fields {
             let path = format!("{path}.{name}");
-            self.fields += 1;
-            if self.fields > SCHEMA_FIELDS_MAX {
-                let message = format!("more than {SCHEMA_FIELDS_MAX} fields in one schema");
-                return Err(SchemaError::new(&path, message));
-            }
-            if name.chars().any(char::is_control) {
-                let message = format!("the name {} has control characters", quoted(name));
-                return Err(SchemaError::new(&path, message));
-            }
+            self.named(&path, name)?;
             if record
                 .fields
                 .iter()
@@ -155,7 +163,12 @@ impl Parser {
         Ok(record)
     }
 
-    fn spec(&mut self, path: &str, json: &Json, level: usize) -> Result<Spec, SchemaError> {
+    pub(super) fn spec(
+        &mut self,
+        path: &str,
+        json: &Json,
+        level: usize,
+    ) -> Result<Spec, SchemaError> {
         if level == SCHEMA_LEVELS_MAX {
             let message = format!("nested deeper than {SCHEMA_LEVELS_MAX} levels");
             return Err(SchemaError::new(path, message));
@@ -173,6 +186,7 @@ impl Parser {
                     Err(SchemaError::new(path, message))
                 }
             },
+            Json::Object(object) if is_tagged(object) => self.tagged(path, object, level),
             Json::Object(object) if object.contains_key("$t") => {
                 Ok(Spec::of(parse_type_at(path, json)?))
             }
@@ -197,7 +211,7 @@ impl Parser {
         let at = |key: &str| format!("{path}.{key}");
         let ty = meta.get("type");
         let ty = ty
-            .map(|json| parse_type_at(&at("type"), json))
+            .map(|json| parse_type_at(&at("type"), json).map_err(|error| hinted(json, error)))
             .transpose()?;
         let mut spec = match (meta.get("items"), meta.get("fields")) {
             (Some(_), Some(_)) => {
@@ -215,12 +229,13 @@ impl Parser {
             }
             (None, Some(other)) => {
                 let message = format!("expected an object of fields, got {}", kind_of(other));
-                return Err(SchemaError::new(&at("fields"), message));
+                return Err(hinted(other, SchemaError::new(&at("fields"), message)));
             }
             (None, None) => Spec::of(ty.unwrap_or(Type::String)),
         };
         if let Some(json) = meta.get("description") {
-            let own = parse_text_at(&at("description"), json)?;
+            let own =
+                parse_text_at(&at("description"), json).map_err(|error| hinted(json, error))?;
             spec.description = Some(match spec.description {
                 Some(of_items) if !own.is_empty() => format!("{own}; {of_items}"),
                 Some(of_items) => of_items,
@@ -228,7 +243,8 @@ impl Parser {
             });
         }
         if let Some(json) = meta.get("options") {
-            spec.options = parse_options_at(&at("options"), json)?;
+            spec.options =
+                parse_options_at(&at("options"), json).map_err(|error| hinted(json, error))?;
         }
         Ok(spec)
     }
@@ -249,8 +265,31 @@ impl Parser {
     }
 }
 
+/// Says how an object is read whose keys all mean something here, where what stands under one of
+/// them looks like a field.
+fn hinted(json: &Json, error: SchemaError) -> SchemaError {
+    let looks_like_field = match json {
+        Json::String(text) => text.contains(' '),
+        other => other.is_object() || other.is_array(),
+    };
+    if !looks_like_field {
+        return error;
+    }
+    let message = format!(
+        "{}; an object whose keys are all among `{}` describes one field, so an object of fields \
+         with these names is written {{\"fields\": {{…}}}}",
+        error.message,
+        META_KEYS.join("`, `")
+    );
+    SchemaError::new(&error.path, message)
+}
+
 /// A list item is a bare type, so its allowed values become the cases of an enum.
-fn item_of_options(path: &str, ty: &Type, options: &[Json]) -> Result<Type, SchemaError> {
+pub(super) fn item_of_options(
+    path: &str,
+    ty: &Type,
+    options: &[Json],
+) -> Result<Type, SchemaError> {
     let case = |option: &Json| {
         Some(Case {
             name: option.as_str()?.to_owned(),

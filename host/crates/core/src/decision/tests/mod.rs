@@ -4,6 +4,7 @@ mod law;
 mod options;
 mod properties;
 mod replies;
+mod schemas;
 mod scores;
 mod settings;
 mod text;
