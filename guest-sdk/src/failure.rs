@@ -22,7 +22,8 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The model never made a valid pick; [`Failure::decision_kind`] says how the last one failed.
+    /// The model never made a pick that counts; [`Failure::decision_kind`] says how the last one
+    /// failed.
     Decision,
     /// The model could not be asked or did not answer; see [`Failure::retryable`].
     Llm,
@@ -64,6 +65,10 @@ pub enum DecisionKind {
     TypeMismatch,
     /// An argument is not one of the allowed values.
     EnumViolation,
+    /// The pick is valid and not sure enough; the details `pick` and `confidence` tell more.
+    LowConfidence,
+    /// The vote has no winner; the detail `tied` names the options.
+    Tie,
     /// A kind that this version does not know.
     Unknown,
 }
@@ -82,13 +87,15 @@ const CODES: [(&str, FailureKind); 11] = [
     ("cancelled", FailureKind::Cancelled),
 ];
 
-const DECISION_KINDS: [(&str, DecisionKind); 6] = [
+const DECISION_KINDS: [(&str, DecisionKind); 8] = [
     ("no_action", DecisionKind::NoAction),
     ("unknown_call", DecisionKind::UnknownCall),
     ("bad_args", DecisionKind::BadArgs),
     ("missing_required", DecisionKind::MissingRequired),
     ("type_mismatch", DecisionKind::TypeMismatch),
     ("enum_violation", DecisionKind::EnumViolation),
+    ("low_confidence", DecisionKind::LowConfidence),
+    ("tie", DecisionKind::Tie),
 ];
 
 impl Failure {

@@ -121,7 +121,7 @@ pub use failure::{DecisionKind, Failure, FailureKind};
 pub use openprogram_guest_macros::functions;
 pub use runtime::Runtime;
 pub use serde_json::{Value, json};
-pub use turn::{Answer, Reply, Request, ToolChoice, ToolSet, Turn, Usage};
+pub use turn::{Answer, Chosen, Reply, Request, ToolChoice, ToolSet, Turn, Usage};
 pub use value::Json;
 
 /// A result whose error is, unless said otherwise, a [`Failure`].

@@ -3,10 +3,11 @@
 //! [`Runtime::exec`](crate::Runtime::exec) makes them.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use crate::bindings::openprogram::agentic::{decision, runtime as raw};
-use crate::decision::Menu;
+use crate::decision::{Choice, Menu, Picked, picked_from_host, resolve};
 use crate::{ExportedFunction, Failure, Json, Runtime, failure, value};
 
 /// One turn being prepared. Whatever is not set has its default.
@@ -57,6 +58,13 @@ pub struct Request<End = Answer> {
 #[non_exhaustive]
 pub struct Answer;
 
+/// The end of a turn that picks one case of a type.
+#[derive(Debug)]
+pub struct Chosen<C> {
+    menu: Menu<'static>,
+    case: PhantomData<C>,
+}
+
 impl Request {
     /// A turn that says a text.
     pub fn new(text: impl AsRef<str>) -> Self {
@@ -73,9 +81,19 @@ impl Request {
     ///
     /// After an invalid pick the model is asked again once, without tools. A menu that sets another
     /// number of retries, or another runtime than the one that makes the turn, is refused.
-    pub fn choices(self, menu: Menu) -> Request<Menu> {
+    pub fn choices<'a>(self, menu: Menu<'a>) -> Request<Menu<'a>> {
         let Request { raw, tools, end: _ } = self;
         let end = menu;
+        Request { raw, tools, end }
+    }
+
+    /// Closes the turn with a decision that only tells the pick, as one case of a type.
+    pub fn choose<C: Choice>(self) -> Request<Chosen<C>> {
+        let Request { raw, tools, end: _ } = self;
+        let end = Chosen {
+            menu: Menu::of::<C>(),
+            case: PhantomData,
+        };
         Request { raw, tools, end }
     }
 }
@@ -255,13 +273,33 @@ impl Turn for Request {
 }
 
 /// Gives the result of the picked option, as [`decision::make`](crate::decision::make) does.
-impl Turn for Request<Menu> {
+impl Turn for Request<Menu<'_>> {
     type Output = Json;
 
     fn make(&self, runtime: &Runtime) -> Result<Json, Failure> {
         let menu = self.end.checked()?;
+        if self.end.has_closures() {
+            return resolve(&self.pick(runtime, menu)?, &self.end);
+        }
         decision::close_with(runtime.raw(), &self.raw, menu)
             .map(value::from_host)
+            .map_err(failure::from_host)
+    }
+}
+
+/// Gives the picked case; nothing runs.
+impl<C: Choice> Turn for Request<Chosen<C>> {
+    type Output = C;
+
+    fn make(&self, runtime: &Runtime) -> Result<C, Failure> {
+        self.pick(runtime, self.end.menu.checked()?)?.read()
+    }
+}
+
+impl<End> Request<End> {
+    fn pick(&self, runtime: &Runtime, menu: &decision::Menu) -> Result<Picked, Failure> {
+        decision::pick_with(runtime.raw(), &self.raw, menu)
+            .map(picked_from_host)
             .map_err(failure::from_host)
     }
 }

@@ -10,6 +10,7 @@ use proc_macro::TokenStream;
 mod arguments;
 mod bindings;
 mod convert;
+mod derive;
 mod errors;
 mod glue;
 mod literal;
@@ -33,6 +34,24 @@ mod contract {
 #[proc_macro_attribute]
 pub fn functions(arguments: TokenStream, item: TokenStream) -> TokenStream {
     glue::expand(arguments.into(), item.into()).into()
+}
+
+/// Makes a type one that a model can fill in.
+///
+/// The documentation of the trait `openprogram_guest::decision::Schema` describes what may be
+/// written.
+#[proc_macro_derive(Schema, attributes(schema))]
+pub fn derive_schema(item: TokenStream) -> TokenStream {
+    derive::schema(&syn::parse_macro_input!(item as syn::DeriveInput)).into()
+}
+
+/// Makes the cases of an enum the options of a menu.
+///
+/// The documentation of the trait `openprogram_guest::decision::Choice` describes what may be
+/// written.
+#[proc_macro_derive(Choice, attributes(schema))]
+pub fn derive_choice(item: TokenStream) -> TokenStream {
+    derive::choice(&syn::parse_macro_input!(item as syn::DeriveInput)).into()
 }
 
 /// The static that puts the hash of the contract into a custom section.

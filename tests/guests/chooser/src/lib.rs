@@ -6,7 +6,7 @@ pub mod guest {
     use openprogram_guest::decision::{self, Menu};
     use openprogram_guest::{ExportedFunction as _, Failure, Json, Runtime, functions, json};
 
-    fn menu() -> Menu {
+    fn menu() -> Menu<'static> {
         Menu::new()
             .function::<greet>("greet")
             .function::<needy>("needy")

@@ -119,7 +119,7 @@ pub mod guest {
             .collect()
     }
 
-    fn choices() -> Menu {
+    fn choices() -> Menu<'static> {
         Menu::new()
             .function::<add>("add")
             .function::<stamp>("stamp")
