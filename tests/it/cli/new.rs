@@ -67,7 +67,22 @@ fn a_new_project_builds_runs_and_decides() {
     }
     let after = fs::read_to_string(&lock).unwrap();
     assert_eq!(after, written, "cargo found something to write anew");
+    let project = check_added(project);
     check_broken_source(&project);
+}
+
+/// Another project installs the component from its source folder and runs what it installed.
+fn check_added(project: Project) -> Project {
+    let (desk, other) = (project.path("desk"), project.path("other"));
+    let project = project.file("other/openprogram.toml", "").at(other);
+    let add = project.run(&["add", "../desk"]);
+    assert_eq!(add.code, 0, "{add:?}");
+    let functions = project.run(&["functions"]);
+    assert!(functions.stdout.contains("tell-price"), "{functions:?}");
+    let price = project.run(&["run", "tell-price", "--arg", "repair=brakes", "--json"]);
+    let expected = json!({"euros": 30, "is_express": false});
+    assert_eq!(price.json()["ok"], expected, "{price:?}");
+    project.at(desk)
 }
 
 /// What does not compile is told as rustc prints it, with the place.
