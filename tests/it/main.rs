@@ -9,6 +9,7 @@
 mod cli;
 mod decision;
 mod essays;
+mod foreign;
 mod models;
 mod printed;
 mod sandbox;

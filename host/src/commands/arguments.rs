@@ -119,6 +119,7 @@ mod tests {
                 component: "c".to_owned(),
                 interface: None,
                 function: "f".to_owned(),
+                versioned: false,
             },
             digest: String::new(),
             description: String::new(),

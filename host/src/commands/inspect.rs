@@ -47,6 +47,9 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
     let component = app
         .load_component(&args.component, mode, console.words())
         .await?;
+    for notice in component.notices() {
+        console.say(&format!("note: {notice}"));
+    }
     if args.json {
         console.json(&to_json(&component))?;
     } else {

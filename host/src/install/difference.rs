@@ -86,6 +86,7 @@ mod tests {
                 component: "a".to_owned(),
                 interface: None,
                 function: name.to_owned(),
+                versioned: false,
             },
             digest: digest.to_owned(),
             description: "Does it.".to_owned(),

@@ -17,7 +17,7 @@ use openprogram_tests::cli::Project;
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_openprogram-under-test");
 
 /// A project without anything in it.
-fn project() -> Project {
+pub(crate) fn project() -> Project {
     Project::new(BINARY)
 }
 

@@ -18,7 +18,7 @@ use openprogram::settings::{ModelNames, Settings};
 use openprogram_core::id::SessionId;
 use openprogram_core::session::{Node, NodeQuery};
 use openprogram_tests::cli::Project;
-use openprogram_tests::guests;
+use openprogram_tests::{foreign, guests};
 
 use crate::cli::BINARY;
 use server::Server;
@@ -32,16 +32,7 @@ const PROTOCOLS: [(&str, &str); 2] = [("openai", "/v1"), ("anthropic", "")];
 
 /// A file of the installed parts; `None`, with a printed reason, where they are not installed.
 fn part(path: &str) -> Option<PathBuf> {
-    let folder = guests::root().join("target/parts");
-    if folder.join("installed").exists() {
-        return Some(folder.join(path));
-    }
-    assert!(
-        std::env::var_os("CI").is_none(),
-        "the parts are not installed; run `tests/parts/install`"
-    );
-    println!("skipped: run `tests/parts/install` to have the parts that this test speaks to");
-    None
+    Some(foreign::parts()?.join(path))
 }
 
 /// A file beside the script that installs the parts.

@@ -166,11 +166,12 @@ const COMPONENT: Arrows = Arrows {
     modules: &[
         ("cache", &[]),
         ("contract", &[]),
+        ("docs", &[]),
         ("facts", &[]),
         ("limits", &[]),
         ("ticker", &[]),
         ("convert", &["limits"]),
-        ("decode_types", &["facts"]),
+        ("decode_types", &["docs", "facts"]),
         ("error", &["cache"]),
         ("handles", &["limits"]),
         ("log", &["limits"]),
@@ -180,7 +181,7 @@ const COMPONENT: Arrows = Arrows {
         ("contract_types", &["contract", "decode_types", "error"]),
         (
             "decode",
-            &["facts", "decode_types", "contract_types", "error"],
+            &["docs", "facts", "decode_types", "contract_types", "error"],
         ),
         ("source", &["error"]),
         ("state", &["limits", "log"]),

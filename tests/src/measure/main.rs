@@ -1,9 +1,9 @@
 //! `cargo run --release -p openprogram-tests --bin measure`: figures of this machine, as ratios
 //! against bare wasmtime or a bare loop in the same run. Nothing here asserts a time.
 //!
-//! `measure installed` gives the figures of the command line alone; `measure cli …` is the command
-//! line that they measure. `measure soak COUNT` makes hostile calls instead
-//! and prints what the process held.
+//! `measure installed` gives the figures of the command line alone, `measure loads` those of loading
+//! components; `measure cli …` is the command line that the first measures. `measure soak COUNT`
+//! makes hostile calls instead and prints what the process held.
 
 #![allow(
     clippy::print_stdout,
@@ -40,6 +40,9 @@ async fn main() -> Result<()> {
     }
     if cfg!(debug_assertions) {
         println!("this is a debug build; use `--release` for figures that mean something\n");
+    }
+    if arguments == ["loads"] {
+        return loads::measure().await;
     }
     calls::measure().await?;
     decisions::measure().await?;

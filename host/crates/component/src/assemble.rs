@@ -15,7 +15,7 @@ use openprogram_core::schema::{CheckMode, Type, check_value, shown_name};
 use crate::error::MetadataError;
 use crate::facts::{
     Facts, FunctionFact, FunctionMetadata, Metadata, ParameterFact, ParameterKind,
-    ParameterMetadata, TypeFact, TypeMetadata,
+    ParameterMetadata, TypeFact, TypeMetadata, short_name,
 };
 use crate::types::type_of;
 
@@ -40,16 +40,24 @@ pub(crate) fn functions(
             component: component.to_owned(),
             interface: fact.interface.clone(),
             function: fact.name.clone(),
+            versioned: has_other_version(fact, &facts.signature.functions),
         };
         function(fact, described, &metadata.types, name, digest)
     });
     functions.collect()
 }
 
-/// The interface as its author named it: without package and version.
-fn short_name(interface: &str) -> &str {
-    let unversioned = interface.split('@').next().unwrap_or(interface);
-    unversioned.rsplit('/').next().unwrap_or(unversioned)
+fn unversioned(interface: &str) -> &str {
+    interface.split('@').next().unwrap_or(interface)
+}
+
+/// Whether the component exports this function in another version of its interface as well.
+fn has_other_version(fact: &FunctionFact, facts: &[FunctionFact]) -> bool {
+    let interface = fact.interface.as_deref().map(unversioned);
+    let mut same = facts.iter().filter(|other| {
+        other.name == fact.name && other.interface.as_deref().map(unversioned) == interface
+    });
+    same.any(|other| other.interface != fact.interface)
 }
 
 fn describes(metadata: &FunctionMetadata, fact: &FunctionFact) -> bool {

@@ -2,30 +2,41 @@
 //!
 //! wit-parser keeps what wasmtime's own reflection loses: names of types, the alias `json`, docs.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use wit_parser::decoding::{DecodedWasm, decode};
 use wit_parser::{
-    Function, FunctionKind, Interface, Resolve, Type, TypeDefKind, TypeId, WorldItem, WorldKey,
+    Function, FunctionKind, Interface, Resolve, Type, TypeDefKind, TypeId, World, WorldItem,
+    WorldKey,
 };
 
 use crate::contract_types::{self, Side};
 use crate::decode_types::{OWN_PACKAGE, TYPE_DEPTH_MAX, TypeReader};
+use crate::docs::{PackageDocs, Sections};
 use crate::error::LoadError;
-use crate::facts::{FunctionFact, ImportFact, ParameterFact, Signature};
+use crate::facts::{FunctionFact, ImportFact, METADATA, ParameterFact, Signature, short_name};
 
 /// Functions of one component.
 const FUNCTIONS_MAX: usize = 1_000;
 
-/// Reads the signatures of a component.
+/// Reads the signatures of a component, and the words of its `package-docs` sections.
 ///
 /// # Errors
 /// When the bytes are no component, one that needs async types, or one of another contract.
 pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
-    let decoded = decode(bytes).map_err(|error| LoadError::Malformed(first_line(&error)))?;
+    let sections = Sections::find(bytes);
+    let hidden = sections.hidden(bytes);
+    let decoded = decode(hidden.as_deref().unwrap_or(bytes))
+        .map_err(|error| LoadError::Malformed(first_line(&error)))?;
     let DecodedWasm::Component(resolve, world) = decoded else {
         return Err(LoadError::WitPackage);
     };
     let world = &resolve.worlds[world];
-    let mut signature = Signature::default();
+    let (docs, notices) = words(&resolve, world, &sections);
+    let mut signature = Signature {
+        notices,
+        ..Signature::default()
+    };
     for (key, item) in &world.imports {
         if let Some(what) = async_item(&resolve, key, item) {
             return Err(LoadError::AsyncTypes(what));
@@ -56,10 +67,10 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
         match item {
             WorldItem::Interface { id, .. } if !name.starts_with(OWN_PACKAGE) => {
                 let interface = &resolve.interfaces[*id];
-                functions_of(&resolve, &name, interface, &mut signature.functions);
+                functions_of(&resolve, &docs, &name, interface, &mut signature.functions);
             }
             WorldItem::Function(function) => {
-                let fact = function_fact(&resolve, None, function);
+                let fact = function_fact(&resolve, &docs, None, function);
                 signature.functions.push(fact);
             }
             WorldItem::Interface { id, .. } => {
@@ -69,6 +80,7 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
         }
         signature.exports.push(name);
     }
+    signature.notices.extend(docs.unused());
     if signature.functions.len() > FUNCTIONS_MAX {
         return Err(LoadError::TooManyFunctions {
             count: signature.functions.len(),
@@ -145,8 +157,49 @@ fn is_async_type(resolve: &Resolve, ty: &Type, depth: usize) -> bool {
     }
 }
 
+/// What the sections say, and why some of it is ignored. A component that exports metadata says
+/// itself what there is to say.
+fn words(resolve: &Resolve, world: &World, sections: &Sections<'_>) -> (PackageDocs, Vec<String>) {
+    let mut names = world.exports.keys().map(|key| resolve.name_world_key(key));
+    if names.any(|name| name == METADATA) {
+        return (PackageDocs::default(), Vec::new());
+    }
+    let (mut docs, mut notices) = sections.read();
+    let interfaces = world.exports.iter().filter_map(|(key, item)| match item {
+        WorldItem::Interface { .. } => Some(resolve.name_world_key(key)),
+        WorldItem::Function(_) | WorldItem::Type { .. } => None,
+    });
+    for twice in named_twice(interfaces) {
+        if docs.forget(&twice) {
+            notices.push(format!(
+                "what is said of `{twice}` is ignored: several packages have an interface of this \
+                 name"
+            ));
+        }
+    }
+    (docs, notices)
+}
+
+/// The short names that interfaces of several packages share.
+fn named_twice(interfaces: impl Iterator<Item = String>) -> BTreeSet<String> {
+    let mut owners: BTreeMap<String, String> = BTreeMap::new();
+    let mut twice = BTreeSet::new();
+    for interface in interfaces {
+        let short = short_name(&interface).to_owned();
+        let unversioned = interface.split('@').next().unwrap_or_default().to_owned();
+        let first = owners
+            .entry(short.clone())
+            .or_insert_with(|| unversioned.clone());
+        if *first != unversioned {
+            twice.insert(short);
+        }
+    }
+    twice
+}
+
 fn functions_of(
     resolve: &Resolve,
+    docs: &PackageDocs,
     name: &str,
     interface: &Interface,
     functions: &mut Vec<FunctionFact>,
@@ -154,13 +207,18 @@ fn functions_of(
     // Constructors and methods belong to their resource and are left out.
     let free = |function: &&Function| function.kind == FunctionKind::Freestanding;
     for function in interface.functions.values().filter(free) {
-        functions.push(function_fact(resolve, Some(name), function));
+        functions.push(function_fact(resolve, docs, Some(name), function));
     }
 }
 
-fn function_fact(resolve: &Resolve, interface: Option<&str>, function: &Function) -> FunctionFact {
-    let mut reader = TypeReader::new(resolve);
-    let mut refused = leftover(interface, &function.name);
+fn function_fact(
+    resolve: &Resolve,
+    docs: &PackageDocs,
+    interface: Option<&str>,
+    function: &Function,
+) -> FunctionFact {
+    let mut reader = TypeReader::new(resolve, docs);
+    let mut refused = leftover(interface, function);
     let mut parameters = Vec::new();
     for param in &function.params {
         match reader.parameter(&param.name, &param.ty) {
@@ -185,18 +243,25 @@ fn function_fact(resolve: &Resolve, interface: Option<&str>, function: &Function
     FunctionFact {
         interface: interface.map(ToOwned::to_owned),
         name: function.name.clone(),
-        docs: function.docs.contents.clone().unwrap_or_default(),
+        docs: docs.function(interface.map_or("", short_name), &function.name),
         parameters,
         result,
         refused,
     }
 }
 
-/// Why a function is no function of the author's, where its name tells.
-fn leftover(interface: Option<&str>, name: &str) -> Option<String> {
+/// Why a function is no function of the author's, where its name and parameters tell.
+fn leftover(interface: Option<&str>, function: &Function) -> Option<String> {
+    let name = function.name.as_str();
+    // Functions that start an interpreter take what only its toolchain knows; an author's own
+    // `init` takes something else.
+    let starts = |parameter| name == "init" && function.params.iter().any(|p| p.name == parameter);
     let unversioned = interface.map(|name| name.split('@').next().unwrap_or(name));
     match unversioned {
-        None if name == "init" || name.starts_with("cabi") => {
+        None if starts("script") || name.starts_with("cabi-") => {
+            Some("it was left behind by the toolchain".to_owned())
+        }
+        Some("exports") if starts("symbols") => {
             Some("it was left behind by the toolchain".to_owned())
         }
         Some("wasi:cli/run") => Some("it is the entry point of a command".to_owned()),

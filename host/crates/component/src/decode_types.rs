@@ -3,6 +3,7 @@
 use openprogram_core::function::RuntimeRole;
 use wit_parser::{Handle, Resolve, Type, TypeDefKind, TypeId, TypeOwner};
 
+use crate::docs::{PackageDocs, TypeWords};
 use crate::facts::{MemberFact, NamedFact, ParameterKind, TypeFact};
 
 /// The package of the contract.
@@ -15,12 +16,17 @@ pub(crate) const TYPE_DEPTH_MAX: usize = 64;
 /// Reads the types of one function and counts their parts.
 pub(crate) struct TypeReader<'a> {
     resolve: &'a Resolve,
+    docs: &'a PackageDocs,
     parts: usize,
 }
 
 impl<'a> TypeReader<'a> {
-    pub(crate) fn new(resolve: &'a Resolve) -> Self {
-        Self { resolve, parts: 0 }
+    pub(crate) fn new(resolve: &'a Resolve, docs: &'a PackageDocs) -> Self {
+        Self {
+            resolve,
+            docs,
+            parts: 0,
+        }
     }
 
     pub(crate) fn parameter(&mut self, name: &str, ty: &Type) -> Result<ParameterKind, String> {
@@ -121,23 +127,22 @@ impl<'a> TypeReader<'a> {
             TypeDefKind::Type(inner) => self.alias(id, inner, depth)?,
             TypeDefKind::Record(record) => {
                 let fields = record.fields.iter();
-                let members =
-                    fields.map(|f| (f.name.as_str(), f.docs.contents.as_deref(), Some(f.ty)));
+                let members = fields.map(|f| (f.name.as_str(), Some(f.ty)));
                 TypeFact::Record(self.named(id, members, next)?)
             }
             TypeDefKind::Variant(variant) => {
                 let cases = variant.cases.iter();
-                let members = cases.map(|c| (c.name.as_str(), c.docs.contents.as_deref(), c.ty));
+                let members = cases.map(|c| (c.name.as_str(), c.ty));
                 TypeFact::Variant(self.named(id, members, next)?)
             }
             TypeDefKind::Enum(cases) => {
                 let cases = cases.cases.iter();
-                let members = cases.map(|c| (c.name.as_str(), c.docs.contents.as_deref(), None));
+                let members = cases.map(|c| (c.name.as_str(), None));
                 TypeFact::Enum(self.named(id, members, next)?)
             }
             TypeDefKind::Flags(flags) => {
                 let flags = flags.flags.iter();
-                let members = flags.map(|f| (f.name.as_str(), f.docs.contents.as_deref(), None));
+                let members = flags.map(|f| (f.name.as_str(), None));
                 TypeFact::Flags(self.named(id, members, next)?)
             }
             TypeDefKind::Tuple(tuple) => TypeFact::Tuple(
@@ -198,18 +203,9 @@ impl<'a> TypeReader<'a> {
     fn named<'m>(
         &mut self,
         id: TypeId,
-        members: impl Iterator<Item = (&'m str, Option<&'m str>, Option<Type>)>,
+        members: impl Iterator<Item = (&'m str, Option<Type>)>,
         depth: usize,
     ) -> Result<NamedFact, String> {
-        let mut facts = Vec::new();
-        for (name, docs, ty) in members {
-            self.parts += 1;
-            facts.push(MemberFact {
-                name: name.to_owned(),
-                docs: docs.unwrap_or_default().to_owned(),
-                ty: ty.map(|ty| self.read(&ty, depth)).transpose()?,
-            });
-        }
         let definition = &self.resolve.types[id];
         let owner = match definition.owner {
             TypeOwner::Interface(owner) => {
@@ -218,9 +214,20 @@ impl<'a> TypeReader<'a> {
             }
             TypeOwner::World(_) | TypeOwner::None => String::new(),
         };
+        let name = definition.name.clone().map(|name| (owner, name));
+        let words = (name.as_ref()).and_then(|(owner, name)| self.docs.type_words(owner, name));
+        let mut facts = Vec::new();
+        for (name, ty) in members {
+            self.parts += 1;
+            facts.push(MemberFact {
+                name: name.to_owned(),
+                docs: words.map(|words| words.member(name)).unwrap_or_default(),
+                ty: ty.map(|ty| self.read(&ty, depth)).transpose()?,
+            });
+        }
         Ok(NamedFact {
-            name: definition.name.clone().map(|name| (owner, name)),
-            docs: definition.docs.contents.clone().unwrap_or_default(),
+            name,
+            docs: words.map(TypeWords::docs).unwrap_or_default(),
             members: facts,
         })
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Changes with every change of these types and of what is checked before facts are kept, so that
 /// old entries count as absent.
-pub(crate) const FACTS_VERSION: u32 = 2;
+pub(crate) const FACTS_VERSION: u32 = 3;
 
 /// The export by which a component is a decider.
 pub(crate) const DECIDER: &str = "openprogram:agentic/decider@0.1.0";
@@ -31,12 +31,20 @@ pub(crate) struct Signature {
     pub(crate) functions: Vec<FunctionFact>,
     pub(crate) imports: Vec<ImportFact>,
     pub(crate) exports: Vec<String>,
+    /// What a person should know of how it was read.
+    pub(crate) notices: Vec<String>,
 }
 
 impl Signature {
     pub(crate) fn exports(&self, interface: &str) -> bool {
         self.exports.iter().any(|export| export == interface)
     }
+}
+
+/// An interface as its author named it: without package and version.
+pub(crate) fn short_name(interface: &str) -> &str {
+    let unversioned = interface.split('@').next().unwrap_or(interface);
+    unversioned.rsplit('/').next().unwrap_or(unversioned)
 }
 
 /// One import that needs something from the host.

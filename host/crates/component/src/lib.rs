@@ -60,6 +60,8 @@ mod ticker;
 
 mod engine;
 
+mod docs;
+
 mod decode_types;
 
 mod contract_types;

@@ -32,6 +32,7 @@ pub struct LoadedComponent {
     functions: Vec<Function>,
     imports: Vec<String>,
     exports: Vec<String>,
+    notices: Vec<String>,
     code: Arc<Code>,
 }
 
@@ -137,6 +138,7 @@ impl LoadedComponent {
             digest: code.digest().to_owned(),
             imports: imports.iter().map(|import| import.name.clone()).collect(),
             exports: facts.signature.exports.clone(),
+            notices: facts.signature.notices.clone(),
             code: Arc::new(code),
         })
     }
@@ -169,6 +171,12 @@ impl LoadedComponent {
     #[must_use]
     pub fn exports(&self) -> &[String] {
         &self.exports
+    }
+
+    /// What a person should know of how it was read, such as words that had to be ignored.
+    #[must_use]
+    pub fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     /// Whether it can pick among options.

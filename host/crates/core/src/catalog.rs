@@ -97,7 +97,9 @@ impl Catalog {
         }
         let mut names = Vec::with_capacity(functions.len());
         for function in &functions {
-            let name = function.name.to_string();
+            // Versions do not keep two components apart: a name that was clear would change its
+            // meaning with what else is installed.
+            let name = function.name.unversioned();
             let key = name.replace('-', "_");
             if let Some(first) = self.owners.get(&key) {
                 return Err(CatalogError::Collision {
@@ -192,7 +194,7 @@ fn cut(name: &str) -> String {
 
 fn answers_to(function: &Function, name: &str) -> bool {
     let own = &function.name;
-    let full = own.to_string();
+    let full = own.unversioned();
     let component = format!("{}.{}", own.component, own.function);
     let versioned = own
         .interface
@@ -224,6 +226,7 @@ mod tests {
                 component: component.to_owned(),
                 interface: interface.map(str::to_owned),
                 function: name.to_owned(),
+                versioned: false,
             },
             digest: String::new(),
             description: String::new(),
@@ -316,6 +319,48 @@ mod tests {
         );
         check("zzz", None, "there is no function `zzz`");
         check("", None, "there is no function ``");
+    }
+
+    #[test]
+    fn of_two_versions_in_one_component_the_name_says_which() {
+        let mut catalog = Catalog::default();
+        let mut functions = Vec::new();
+        for (interface, name, versioned) in [
+            ("acme:ledger/book@0.1.0", "total", true),
+            ("acme:ledger/book@0.2.0", "total", true),
+            ("acme:ledger/book@0.2.0", "close", false),
+        ] {
+            let mut function = function("ledger", Some(interface), name);
+            function.name.versioned = versioned;
+            functions.push(function);
+        }
+        catalog.add("ledger", functions).unwrap();
+        let found = |name: &str| match catalog.resolve(name, None) {
+            Ok(function) => function.name.to_string(),
+            Err(error) => error.to_string(),
+        };
+        for (name, expected) in [
+            (
+                "acme:ledger/book@0.1.0.total",
+                "acme:ledger/book@0.1.0.total",
+            ),
+            ("book@0.2.0.total", "acme:ledger/book@0.2.0.total"),
+            ("close", "acme:ledger/book.close"),
+            ("book@0.2.0.close", "acme:ledger/book.close"),
+        ] {
+            assert_eq!(found(name), expected, "{name}");
+        }
+        for name in ["total", "acme:ledger/book.total", "ledger.total"] {
+            assert_eq!(
+                found(name),
+                format!(
+                    "`{name}` names several functions: `acme:ledger/book@0.1.0.total`, \
+                     `acme:ledger/book@0.2.0.total`; write more of the name"
+                )
+            );
+        }
+        let other = function("other", Some("acme:ledger/book@0.3.0"), "total");
+        assert!(catalog.add("other", vec![other]).is_err());
     }
 
     #[test]

@@ -10,7 +10,9 @@ use crate::{Json, schema};
 
 /// The full name of a function, written `namespace:package/interface.function`.
 ///
-/// World-level functions have no interface and are written `component.function`.
+/// World-level functions have no interface and are written `component.function`. Where a component
+/// exports one interface in several versions, the version belongs to the name of what they share:
+/// `namespace:package/interface@1.0.0.function`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionName {
     /// The name under which the component is installed.
@@ -19,17 +21,31 @@ pub struct FunctionName {
     pub interface: Option<String>,
     /// The function, in WIT kebab-case.
     pub function: String,
+    /// Whether the name is written with the version, because without it the component would have
+    /// two functions of this name.
+    pub versioned: bool,
+}
+
+impl FunctionName {
+    /// The name without the version, written or not.
+    #[must_use]
+    pub fn unversioned(&self) -> String {
+        self.written(false)
+    }
+
+    fn written(&self, versioned: bool) -> String {
+        let owner = self.interface.as_ref().unwrap_or(&self.component);
+        let owner = match owner.split_once('@') {
+            Some((unversioned, _)) if !versioned => unversioned,
+            _ => owner,
+        };
+        format!("{owner}.{}", self.function)
+    }
 }
 
 impl fmt::Display for FunctionName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.interface {
-            Some(interface) => {
-                let unversioned = interface.split('@').next().unwrap_or(interface);
-                write!(f, "{unversioned}.{}", self.function)
-            }
-            None => write!(f, "{}.{}", self.component, self.function),
-        }
+        f.write_str(&self.written(self.versioned))
     }
 }
 

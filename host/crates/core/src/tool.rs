@@ -203,11 +203,15 @@ fn is_tool_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// The last part of the interface, or the component, and the short name; sanitised, cut, hashed.
+/// The last part of the interface with a version that belongs to the name, or the component, and
+/// the short name; sanitised, cut, hashed.
 fn long_name(name: &FunctionName) -> String {
     let interface = name.interface.as_deref().unwrap_or(&name.component);
-    let unversioned = interface.split('@').next().unwrap_or(interface);
-    let last = unversioned.rsplit(['/', ':']).next().unwrap_or(unversioned);
+    let owner = match interface.split_once('@') {
+        Some((unversioned, _)) if !name.versioned => unversioned,
+        _ => interface,
+    };
+    let last = owner.rsplit(['/', ':']).next().unwrap_or(owner);
     let tail = shown_name(&format!("{last}-{}", name.function));
     let plain = |c: char| match u8::try_from(c) {
         Ok(byte) if is_tool_byte(byte) => c,
@@ -256,6 +260,7 @@ mod tests {
                 component: component.to_owned(),
                 interface: interface.map(str::to_owned),
                 function: name.to_owned(),
+                versioned: false,
             },
             digest: String::new(),
             description: String::new(),
@@ -413,6 +418,27 @@ mod tests {
                 "tools_refund_f927c774",
                 "desk_a_function_whose_author_could_not_stop_writing_wor_ec9a8ade",
             ],
+        );
+    }
+
+    #[test]
+    fn two_versions_of_one_function_are_two_tools_and_lead_back_to_their_own() {
+        let versions = ["acme:ledger/book@0.1.0", "acme:ledger/book@0.2.0"];
+        let set = versions.map(|interface| {
+            let mut function = function("ledger", Some(interface), "total");
+            function.name.versioned = true;
+            Arc::new(function)
+        });
+        let names = ToolNames::new(set.clone()).unwrap();
+        for function in &set {
+            let name = names.name_of(&function.name).unwrap();
+            assert!(is_tool_name(name), "{name}");
+            assert_eq!(names.function(name).unwrap().name, function.name);
+        }
+        let shown: Vec<_> = names.iter().map(|(name, _)| name).collect();
+        assert_eq!(
+            shown,
+            ["book_0_1_0_total_ddacff3c", "book_0_2_0_total_a900c28c"]
         );
     }
 

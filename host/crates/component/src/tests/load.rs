@@ -96,8 +96,33 @@ async fn missing_and_denied_imports_are_named_together() {
             .to_string(),
         "the component imports what this host does not have: `acme:db/query@1.0.0`, \
          `openprogram:agentic/function@0.1.0` (nearest: `openprogram:agentic/functions@0.1.0`); \
-         denied: the network is not granted to components: `wasi:sockets/network@0.2.3`"
+         denied: the network is not granted to components: `wasi:sockets/network@0.2.3`; where \
+         the component does without it, build it so (`--disable http` of jco, `--stub-wasi` of \
+         componentize-py)"
     );
+}
+
+#[tokio::test]
+async fn wasi_of_every_patch_version_links() {
+    let engine = engine();
+    for patch in 0..=12 {
+        let text = format!(
+            r#"(component
+            (import "wasi:io/poll@0.2.{patch}" (instance (export "pollable" (type (sub resource)))))
+            (import "wasi:random/random@0.2.{patch}" (instance
+                (export "get-random-u64" (func (result u64)))))
+            (import "wasi:clocks/wall-clock@0.2.{patch}" (instance
+                (type $r (record (field "seconds" u64) (field "nanoseconds" u32)))
+                (export "datetime" (type $datetime (eq $r)))
+                (export "now" (func (result $datetime)))))
+            (import "wasi:cli/environment@0.2.{patch}" (instance
+                (export "get-arguments" (func (result (list string)))))))"#
+        );
+        let bytes = wat::parse_str(text).unwrap();
+        let loaded = LoadedComponent::load(&engine, "a", bytes, MetadataMode::Run).await;
+        let loaded = loaded.unwrap_or_else(|error| panic!("0.2.{patch}: {error}"));
+        loaded.code().prepared(&engine).await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -120,8 +145,12 @@ async fn functions_that_cannot_be_offered_say_why() {
         (core module $m (func (export "f")) (func (export "g") (param i32)))
         (core instance $i (instantiate $m))
         (type $r (resource (rep i32)))
-        (func $init (canon lift (core func $i "f")))
+        (func $init (param "script" u32) (canon lift (core func $i "g")))
         (export "init" (func $init))
+        (func $own (canon lift (core func $i "f")))
+        (export "start" (func $own))
+        (instance $python (export "init" (func $own)))
+        (export "mine" (instance $python))
         (func $plain (param "runtime" u32) (canon lift (core func $i "g")))
         (export "plain" (func $plain))
         (component $inner
@@ -145,6 +174,8 @@ async fn functions_that_cannot_be_offered_say_why() {
         offers,
         [
             "test.init: it was left behind by the toolchain",
+            "test.start: offered",
+            "mine.init: offered",
             "test.plain: parameter `runtime` has a name that is reserved for `borrow<runtime>`; \
              rename it or change its type",
             "acme:x/things.use-it: parameter `it` holds resources, which cannot cross as JSON",

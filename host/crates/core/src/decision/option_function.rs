@@ -47,6 +47,7 @@ pub(super) fn simulated_function(part: &Part<'_>) -> Result<Function, SchemaErro
             component: COMPONENT.to_owned(),
             interface: None,
             function: part.text("name")?,
+            versioned: false,
         },
         digest: String::new(),
         description: part.optional_text("doc")?.unwrap_or_default(),

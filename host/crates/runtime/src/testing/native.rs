@@ -99,6 +99,7 @@ pub fn function(
             component: component.to_owned(),
             interface: Some(format!("test:{component}/api@1.0.0")),
             function: name.to_owned(),
+            versioned: false,
         },
         digest: format!("sha256:{component}"),
         description: description.to_owned(),
