@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use openprogram_component::{LoadedComponent, MetadataMode};
 use openprogram_core::Json;
 use openprogram_core::function::{
-    Function, Offer, Parameter, ParameterSource, parameter_to_form_schema,
+    Expose, Function, Offer, Parameter, ParameterSource, parameter_to_form_schema,
     parameters_to_json_schema,
 };
 use openprogram_core::schema::type_to_json_schema;
@@ -140,11 +140,43 @@ fn write_function(text: &mut String, function: &Function) {
     if !summary.is_empty() {
         let _ = writeln!(text, "    {}", one_line(&summary, 1_000));
     }
+    for setting in settings(function) {
+        let _ = writeln!(text, "    {setting}");
+    }
     for parameter in &function.parameters {
         if let Some(line) = parameter_line(parameter) {
             let _ = writeln!(text, "      {line}");
         }
     }
+}
+
+/// What is set for a function, besides what it is for: only what differs from the defaults.
+fn settings(function: &Function) -> Vec<String> {
+    let mut settings = Vec::new();
+    let runtimes = function.parameters.iter().filter_map(|p| match p.source {
+        ParameterSource::Runtime(role) => Some(role.parameter()),
+        _ => None,
+    });
+    let runtimes: Vec<_> = runtimes.collect();
+    if !runtimes.is_empty() {
+        settings.push(format!("works with a model: {}", runtimes.join(", ")));
+    }
+    if let Some(system) = &function.system {
+        settings.push(format!("system prompt: {}", one_line(system, 300)));
+    }
+    if function.expose != Expose::default() {
+        settings.push(format!("callers see: {}", function.expose.as_str()));
+    }
+    let range = function.render_range;
+    for (count, what) in [
+        (range.callers, "written before it"),
+        (range.subcalls, "of its own"),
+    ] {
+        if let Some(count) = count {
+            settings.push(format!("reads at most {count} nodes {what}"));
+        }
+    }
+    settings
 }
 
 /// What the signature does not say about a parameter; `None` when it says everything.
@@ -164,6 +196,17 @@ fn parameter_line(parameter: &Parameter) -> Option<String> {
     if !parameter.field.options.is_empty() {
         let options = Json::from(parameter.field.options.clone());
         facts.push(format!("one of {}", one_line(&options.to_string(), 300)));
+    }
+    if let Some(source) = &parameter.options_from {
+        facts.push(format!("one of the {}", one_line(source, 80)));
+    }
+    if let Some(placeholder) = &parameter.placeholder {
+        facts.push(format!("e.g. {}", one_line(placeholder, 300)));
+    }
+    match parameter.multiline {
+        None => {}
+        Some(true) => facts.push("in a form on several lines".to_owned()),
+        Some(false) => facts.push("in a form on one line".to_owned()),
     }
     if let Some(default) = &parameter.default {
         facts.push(format!("default {}", one_line(&default.to_string(), 300)));

@@ -110,7 +110,7 @@ fn a_project_carries_every_file_of_the_sdk_as_it_is() {
     for part in ["guest-sdk", "wit", "LICENSE-MIT", "LICENSE-APACHE"] {
         read_all(&root, &root.join(part), &mut expected);
     }
-    expected.retain(|name, _| !name.starts_with("guest-sdk/macros/tests/"));
+    expected.retain(|name, _| !name.contains("/tests/"));
     let copy = project.path("desk/sdk");
     let mut found = BTreeMap::new();
     read_all(&copy, &copy, &mut found);
