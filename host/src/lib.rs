@@ -20,4 +20,6 @@ pub mod input;
 
 pub mod app;
 
+pub mod checks;
+
 pub mod commands;

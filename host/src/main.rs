@@ -4,11 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser as _;
-use openprogram::app::App;
 use openprogram::commands::console::Console;
 use openprogram::commands::exit::Exit;
 use openprogram::commands::{Cli, Command, end_badly};
-use openprogram::settings::Settings;
+use openprogram::settings::{Settings, TerminalSettings};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -23,7 +22,9 @@ fn main() -> ExitCode {
             });
         }
     };
-    let mut console = Console::of_process();
+    let variables = |name: &str| std::env::var_os(name);
+    let terminal = TerminalSettings::of_variables(&variables);
+    let mut console = Console::of_process(&terminal);
     let error_form = cli.command.error_form();
     let exit = start(cli.command, &mut console)
         .unwrap_or_else(|error| end_badly(&error, error_form, &mut console));
@@ -32,12 +33,12 @@ fn main() -> ExitCode {
 
 fn start(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
     let folder = std::env::current_dir().context("cannot tell the current folder")?;
-    let settings = Settings::load(&folder, &|name| std::env::var_os(name))?;
+    let found = Settings::find(&folder, &|name| std::env::var_os(name));
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start the async runtime")?;
-    Ok(tokio.block_on(command.run(App::new(settings), console)))
+    Ok(tokio.block_on(command.run(found, console)))
 }
 
 fn exit_code(exit: Exit) -> ExitCode {

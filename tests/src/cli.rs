@@ -125,6 +125,38 @@ impl Project {
         }
     }
 
+    /// Runs `openprogram` on a terminal of its own, whose whole output is in `stdout` of the outcome.
+    ///
+    /// # Panics
+    /// When there is no command `script` of util-linux, which makes terminals.
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub fn run_on_terminal(&self, arguments: &[&str]) -> Outcome {
+        let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
+        let binary = self.binary.display().to_string();
+        let words = std::iter::once(binary.as_str()).chain(arguments.iter().copied());
+        let line: Vec<_> = words.map(quoted).collect();
+        let mut command = self.command_of(Path::new("script"));
+        command.args([
+            "--quiet",
+            "--return",
+            "--command",
+            &line.join(" "),
+            "/dev/null",
+        ]);
+        // Its input stays open: an end of it would be typed into the terminal.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("`script`");
+        let input = child.stdin.take();
+        let output = child.wait_with_output().expect("`script`");
+        drop(input);
+        Outcome {
+            code: code(output.status),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
     /// Starts `openprogram` with these arguments; whoever starts it also ends it.
     ///
     /// # Panics
@@ -137,8 +169,14 @@ impl Project {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.binary);
+        let mut command = self.command_of(&self.binary);
         command.args(arguments);
+        command
+    }
+
+    /// Any program in the place and with the environment of a command.
+    fn command_of(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
         command
             .env_clear()
             .env("HOME", self.base.path().join("home"));

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use openprogram_component::{
-    ComponentHost, Engine, Limits, LoadError, LoadedComponent, MetadataMode,
+    ComponentHost, Engine, EngineError, EngineOptions, Limits, LoadError, LoadedComponent,
+    MetadataMode,
 };
 use openprogram_core::catalog::{Catalog, CatalogError};
 use openprogram_core::failure::FailureCode;
@@ -153,6 +154,16 @@ impl App {
         &self.settings
     }
 
+    /// Starts an engine without a cache, as a run would, and gives what a person should know of it.
+    ///
+    /// # Errors
+    /// When this machine has no room for one.
+    pub fn try_engine(&self) -> Result<Option<String>, EngineError> {
+        let engine = Engine::new(EngineOptions::default());
+        engine.start()?;
+        Ok(engine.notice())
+    }
+
     /// The recorded sessions, to look at; `None` when nothing was ever recorded.
     ///
     /// # Errors
@@ -207,6 +218,12 @@ impl App {
         }
         let providers = match &choice.models {
             Some(names) => {
+                for number in &self.settings.models.numbers {
+                    if let Some(warning) = &number.warning {
+                        // Words that cannot be written are no reason to fail.
+                        let _ = writeln!(words, "warning: {warning}");
+                    }
+                }
                 let mut models = Models::new(self, &loader, &loaded);
                 models.open_all(names, words).await?
             }

@@ -217,6 +217,7 @@ impl ProviderFactory for ServerModels {
             key_variable,
             key,
             needs_key,
+            origin: _,
         } = self.provider.clone();
         let name = format!("{name}:{model}");
         if let Some(variable) = key_variable.filter(|_| needs_key && key.is_none()) {

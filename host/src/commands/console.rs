@@ -4,25 +4,53 @@ use std::io::{self, IsTerminal as _, Write};
 
 use openprogram_core::Json;
 
+use crate::settings::TerminalSettings;
 use crate::text::{clean, escape_json};
 
 /// The two outputs of a command.
 pub struct Console {
     out: Box<dyn Write + Send>,
     words: Box<dyn Write + Send>,
+    colours: bool,
+}
+
+/// What a line of words begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// Why a command ends badly.
+    Error,
+    /// What to do about it.
+    Hint,
+}
+
+impl Label {
+    /// The word, and how it looks on a terminal with colours.
+    fn parts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Error => ("error", "1;31"),
+            Self::Hint => ("hint", "1"),
+        }
+    }
 }
 
 impl Console {
     /// The console of the process.
     #[must_use]
-    pub fn of_process() -> Self {
-        Self::new(Box::new(io::stdout()), Box::new(io::stderr()))
+    pub fn of_process(terminal: &TerminalSettings) -> Self {
+        Self {
+            colours: terminal.colours_on(Self::has_watcher()),
+            ..Self::new(Box::new(io::stdout()), Box::new(io::stderr()))
+        }
     }
 
-    /// A console on any two outputs.
+    /// A console on any two outputs, without colours.
     #[must_use]
     pub fn new(out: Box<dyn Write + Send>, words: Box<dyn Write + Send>) -> Self {
-        Self { out, words }
+        Self {
+            out,
+            words,
+            colours: false,
+        }
     }
 
     /// Whether a person looks at stderr.
@@ -59,6 +87,17 @@ impl Console {
     /// there to read them.
     pub fn say(&mut self, words: &str) {
         let _ = writeln!(self.words, "{}", clean(words));
+    }
+
+    /// Tells a person something of a kind: `error: …`.
+    pub fn say_labelled(&mut self, label: Label, words: &str) {
+        let (word, code) = label.parts();
+        if !self.colours {
+            return self.say(&format!("{word}: {words}"));
+        }
+        // As above.
+        let line = format!("\u{1b}[{code}m{word}:\u{1b}[0m {}", clean(words));
+        let _ = writeln!(self.words, "{line}");
     }
 
     /// Where tools that are run for this command put their words.
@@ -122,5 +161,16 @@ pub(crate) mod tests {
         console.say("\u{7}words");
         let out = "data\n{\n  \"a\": \"\\u009b\"\n}\n";
         assert_eq!(recorded.take(), (out.to_owned(), "words\n".to_owned()));
+    }
+
+    #[test]
+    fn a_label_is_coloured_and_what_it_labels_is_clean() {
+        let recorded = Recorded::default();
+        let mut console = recorded.console();
+        console.say_labelled(Label::Error, "\u{1b}[2Jno");
+        console.colours = true;
+        console.say_labelled(Label::Hint, "\u{1b}[2Jgo");
+        let words = "error: no\n\u{1b}[1mhint:\u{1b}[0m go\n";
+        assert_eq!(recorded.take(), (String::new(), words.to_owned()));
     }
 }

@@ -110,7 +110,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
                 context,
                 ..DecideRequest::new(args.prompt.as_deref().unwrap_or(DEFAULT_PROMPT), options)
             };
-            let progress = progress::start(args.json, app.settings().colours);
+            let progress = progress::start(args.json, &app.settings().terminal);
             ask(prepared, request, progress, console).await?
         }
         _ => return print_menu(options, args.json, is_asked, console),

@@ -17,7 +17,7 @@ use crate::source::BuildError;
 use crate::state::StateError;
 use crate::text::one_line;
 
-use super::console::Console;
+use super::console::{Console, Label};
 
 /// How a command ends, as scripts see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ use super::console::Console;
 pub enum Exit {
     /// It did what it was asked.
     Done = 0,
-    /// The function failed, or what was to be built does not build.
+    /// The function failed, what was to be built does not build, or a check of `doctor` failed.
     Failed = 1,
     /// The command line, the project file or an input cannot be used.
     Usage = 2,
@@ -64,6 +64,11 @@ impl Exit {
 #[error("{0}")]
 pub struct Usage(pub String);
 
+/// Checks of `doctor` failed; what to do stands with each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} of the checks failed; see `failed` above")]
+pub struct ChecksFailed(pub usize);
+
 /// A run that was recorded ended with a failure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{failure}")]
@@ -92,7 +97,7 @@ pub enum ErrorForm {
 pub struct Report {
     /// How the command ends.
     pub exit: Exit,
-    /// A failure code, or `build-failed`.
+    /// A failure code, `build-failed`, or `check-failed`.
     pub code: &'static str,
     /// What happened, and why, and why that: outermost first.
     pub path: Vec<String>,
@@ -159,6 +164,8 @@ impl Report {
                 );
             let kind = if is_usage {
                 Some(of(FailureCode::InvalidArgument))
+            } else if cause.is::<ChecksFailed>() {
+                Some((Exit::Failed, "check-failed"))
             } else if let Some(error) = cause.downcast_ref::<AppError>() {
                 Some(of(error.code()))
             } else if let Some(error) = cause.downcast_ref::<ScaffoldError>() {
@@ -176,15 +183,18 @@ impl Report {
                     _ => failed,
                 })
             } else if let Some(StoreError::NoSession(_)) = cause.downcast_ref() {
-                self.hint = Some("`openprogram sessions` lists the sessions".to_owned());
                 Some(of(FailureCode::NotFound))
             } else {
                 None
             };
             if let Some((exit, code)) = kind {
                 (self.exit, self.code) = (exit, code);
-                return;
+                break;
             }
+        }
+        self.hint = error.chain().find_map(hint_of_kind);
+        if self.exit == Exit::Internal {
+            self.hint.get_or_insert_with(|| DOCTOR.to_owned());
         }
     }
 
@@ -207,13 +217,13 @@ impl Report {
     /// Says it to a person.
     pub fn say_to(&self, console: &mut Console) {
         let mut path = self.path.iter().map(|message| cut(message.trim_end()));
-        console.say(&format!("error: {}", path.next().unwrap_or_default()));
+        console.say_labelled(Label::Error, &path.next().unwrap_or_default());
         for cause in path {
             // Further lines stand below the first.
             console.say(&format!("  caused by: {}", cause.replace('\n', "\n    ")));
         }
         if let Some(hint) = &self.hint {
-            console.say(&format!("hint: {hint}"));
+            console.say_labelled(Label::Hint, hint);
         }
     }
 
@@ -263,6 +273,45 @@ fn shown_json(value: &Json) -> String {
     }
 }
 
+fn shown_in(session: &SessionId) -> String {
+    format!("`openprogram show {session}` shows what happened before")
+}
+
+/// What a person can do when nobody knows better.
+const DOCTOR: &str = "`openprogram doctor` checks this machine and the project";
+const SESSIONS: &str = "`openprogram sessions` lists the sessions";
+
+/// What a person can do about an error that is no failure of a run, where its sentence does not say.
+fn hint_of_kind(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let is_failed_build = matches!(cause.downcast_ref(), Some(BuildError::Failed { .. }));
+    let is_no_session = matches!(cause.downcast_ref(), Some(StoreError::NoSession(_)));
+    let hint = if cause.is::<SettingsError>() {
+        DOCTOR
+    } else if cause.is::<SessionIdError>() || is_no_session {
+        SESSIONS
+    } else if is_failed_build {
+        "its words above say why; `openprogram doctor` checks the toolchain"
+    } else {
+        return None;
+    };
+    Some(hint.to_owned())
+}
+
+/// What a person can do about a model that was asked in vain; `None` when only the record can tell.
+fn hint_of_model(reason: &str) -> Option<&'static str> {
+    Some(match reason {
+        "transport" => {
+            "check that the server runs; `openprogram providers` says where it is looked for"
+        }
+        "auth" | "authz" => {
+            "check the key and what it allows; `openprogram providers` says which variable holds it"
+        }
+        "rate_limit" => "wait for a while, or choose another model with `--model`",
+        "context" => "give the model less to read, or choose a larger one with `--model`",
+        _ => return None,
+    })
+}
+
 /// What a person can do about a failure.
 fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
     let detail = |key: &str| failure.details.get(key).and_then(Json::as_str);
@@ -291,18 +340,17 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
                 None
             }
         }
-        FailureCode::NotFound if detail("session").is_some() => {
-            Some("`openprogram sessions` lists the sessions".to_owned())
-        }
+        FailureCode::NotFound if detail("session").is_some() => Some(SESSIONS.to_owned()),
         FailureCode::NotFound => {
             Some("`openprogram functions` lists the functions of the project".to_owned())
         }
-        FailureCode::Llm
-        | FailureCode::Structured
-        | FailureCode::Decision
-        | FailureCode::Trapped => session
-            .map(|session| format!("`openprogram show {session}` shows what happened before")),
-        _ => None,
+        FailureCode::Llm => match detail("reason").and_then(hint_of_model) {
+            Some(hint) => Some(hint.to_owned()),
+            None => session.map(shown_in),
+        },
+        FailureCode::InvalidArgument => None,
+        // The record has what led to it.
+        _ => session.map(shown_in),
     }
 }
 
@@ -349,6 +397,7 @@ mod tests {
             expect![[r#"
             error: `acme:shop/desk.refund` failed
               caused by: {"too-late":"\u001b[31m31 days"}
+            hint: `openprogram show op-0000000000000001` shows what happened before
             exit 1
             {"session":"op-0000000000000001","node":"n-0000000000000002","error":{"code":"function-failed","message":"`acme:shop/desk.refund` failed: {\"too-late\":\"\\u001b[31m31 days\"}","details":{"function":"acme:shop/desk.refund","error":{"too-late":"\u001b[31m31 days"}}}}
         "#]],
@@ -385,6 +434,46 @@ mod tests {
             {"session":"op-0000000000000001","node":"n-0000000000000002","error":{"code":"llm","message":"`component:m` failed: `m` computed for longer than 20 ms","details":{"cause":{"code":"limit-reached","message":"`m` computed for longer than 20 ms","details":{"which":"cpu_ms","limit":20}}}}}
         "#]],
         );
+    }
+
+    #[test]
+    fn a_model_that_was_asked_in_vain_has_a_hint_of_its_own() {
+        for (reason, part) in [
+            ("transport", "`openprogram providers` says where"),
+            ("auth", "check the key"),
+            ("authz", "check the key"),
+            ("rate_limit", "another model"),
+            ("context", "a larger one"),
+            ("unknown", "`openprogram show op-0000000000000001`"),
+        ] {
+            let failure = Failure::new(FailureCode::Llm, "no").with("reason", reason);
+            let hint = Report::of(&run_failed(failure)).hint.unwrap();
+            assert!(hint.contains(part), "{reason}: {hint}");
+        }
+    }
+
+    #[test]
+    fn an_error_that_says_no_remedy_has_one_hint() {
+        let failed = BuildError::Failed {
+            command: "cargo build".to_owned(),
+        };
+        let session = SessionId::parse("op-1").unwrap_err();
+        let missing = StoreError::NoSession(SessionId::from_bits(1));
+        let too_large = SettingsError::TooLarge {
+            path: "/p/openprogram.toml".into(),
+        };
+        for (error, part) in [
+            (anyhow::Error::new(failed), "checks the toolchain"),
+            (anyhow::Error::new(session), SESSIONS),
+            (anyhow::Error::new(missing), SESSIONS),
+            (anyhow::Error::new(too_large), DOCTOR),
+            (anyhow::anyhow!("disk on fire"), DOCTOR),
+        ] {
+            let report = Report::of(&error.context("cannot go on"));
+            assert!(report.hint.unwrap().contains(part), "{part}");
+        }
+        let usage = anyhow::Error::new(Usage("write it as `a=b`".to_owned()));
+        assert_eq!(Report::of(&usage).hint, None);
     }
 
     #[test]
@@ -442,11 +531,12 @@ mod tests {
             &other,
             ErrorForm::Plain,
             expect![[r#"
-            error: cannot write
-              caused by: disk on fire
-            exit 5
-            {"error":{"code":"internal","message":"cannot write: disk on fire","details":{}}}
-        "#]],
+                error: cannot write
+                  caused by: disk on fire
+                hint: `openprogram doctor` checks this machine and the project
+                exit 5
+                {"error":{"code":"internal","message":"cannot write: disk on fire","details":{}}}
+            "#]],
         );
     }
 

@@ -16,10 +16,14 @@ mod time;
 
 mod add;
 mod build;
+mod completions;
+mod config;
 mod decide;
+mod doctor;
 mod functions;
 mod inspect;
 mod new;
+mod providers;
 mod remove;
 mod run;
 mod sessions;
@@ -33,6 +37,7 @@ use clap::{Parser, Subcommand};
 use self::console::Console;
 use self::exit::{ErrorForm, Exit, Report};
 use crate::app::App;
+use crate::settings::{Found, SettingsError};
 
 /// Runs agentic functions in a sandbox and lets a model choose the next step.
 ///
@@ -49,7 +54,7 @@ pub struct Cli {
 
 const EXIT_CODES: &str = "\
 Results go to stdout, words to stderr.
-Exit codes: 0 done; 1 the function failed, or a build did; 2 usage or bad arguments; 3 denied or
+Exit codes: 0 done; 1 the function failed, or a build or a check did; 2 usage or bad arguments; 3 denied or
 declined; 4 model, provider or decision; 5 internal; 6 limit, timeout or cancelled.";
 
 /// The subcommands, in the order of the help.
@@ -66,28 +71,39 @@ pub enum Command {
     Decide(decide::Args),
     Sessions(sessions::Args),
     Show(show::Args),
+    Providers(providers::Args),
+    Doctor(doctor::Args),
+    Config(config::Args),
+    Completions(completions::Args),
 }
 
 impl Command {
     /// Runs the command to its end and says what went wrong.
-    pub async fn run(self, app: App, console: &mut Console) -> Exit {
+    pub async fn run(self, found: Found, console: &mut Console) -> Exit {
         let error_form = self.error_form();
-        let outcome = match self {
-            Self::New(args) => new::run(&args, console),
-            Self::Build(args) => build::run(&args, console),
-            Self::Inspect(args) => inspect::run(args, &app, console).await,
-            Self::Add(args) => add::run(&args, &app, console).await,
-            Self::Update(args) => update::run(&args, &app, console).await,
-            Self::Remove(args) => remove::run(&args, &app, console),
-            Self::Functions(args) => functions::run(&args, &app, console).await,
-            Self::Run(args) => run::run(args, &app, console).await,
-            Self::Decide(args) => decide::run(args, &app, console).await,
-            Self::Sessions(args) => sessions::run(&args, &app, console).await,
-            Self::Show(args) => show::run(&args, &app, console).await,
-        };
-        match outcome {
+        match self.start(found, console).await {
             Ok(()) => Exit::Done,
             Err(error) => end_badly(&error, error_form, console),
+        }
+    }
+
+    async fn start(self, found: Found, console: &mut Console) -> anyhow::Result<()> {
+        match self {
+            Self::New(args) => new::run(&args, console),
+            Self::Build(args) => build::run(&args, console),
+            Self::Inspect(args) => inspect::run(args, &app(found)?, console).await,
+            Self::Add(args) => add::run(&args, &app(found)?, console).await,
+            Self::Update(args) => update::run(&args, &app(found)?, console).await,
+            Self::Remove(args) => remove::run(&args, &app(found)?, console),
+            Self::Functions(args) => functions::run(&args, &app(found)?, console).await,
+            Self::Run(args) => run::run(args, &app(found)?, console).await,
+            Self::Decide(args) => decide::run(args, &app(found)?, console).await,
+            Self::Sessions(args) => sessions::run(&args, &app(found)?, console).await,
+            Self::Show(args) => show::run(&args, &app(found)?, console).await,
+            Self::Providers(args) => providers::run(&args, &app(found)?, console),
+            Self::Doctor(args) => doctor::run(&args, found, console).await,
+            Self::Config(args) => config::run(&args, &app(found)?, console),
+            Self::Completions(args) => completions::run(&args, console),
         }
     }
 
@@ -106,9 +122,18 @@ impl Command {
             Self::Decide(args) => (args.json, ErrorForm::Decide),
             Self::Sessions(args) => (args.json, ErrorForm::Plain),
             Self::Show(args) => (args.json, ErrorForm::Plain),
+            Self::Providers(args) => (args.json, ErrorForm::Plain),
+            Self::Config(args) => (args.json, ErrorForm::Plain),
+            // What a check found is told in its own form; a script of a shell has none.
+            Self::Doctor(_) | Self::Completions(_) => return None,
         };
         json.then_some(form)
     }
+}
+
+/// What commands are built from that want the settings as they were meant.
+fn app(found: Found) -> Result<App, SettingsError> {
+    found.problem.map_or(Ok(App::new(found.settings)), Err)
 }
 
 /// Says what went wrong, to people always and to programs on request, and gives the exit code.
@@ -173,6 +198,9 @@ mod tests {
             "new a --lang js",
             "inspect",
             "sessions --jsn",
+            "completions",
+            "completions csh",
+            "providers fly",
         ] {
             let words = std::iter::once("openprogram").chain(line.split_whitespace());
             let error = Cli::try_parse_from(words).unwrap_err();

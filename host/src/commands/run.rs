@@ -86,7 +86,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         Failure::new(FailureCode::NotFound, error.to_string()).with("name", args.function.clone())
     })?;
     let functions: Vec<_> = catalog.iter().map(AsRef::as_ref).collect();
-    let progress = progress::start(args.json, app.settings().colours);
+    let progress = progress::start(args.json, &app.settings().terminal);
     let began = Instant::now();
     let request = RunRequest {
         function: args.function,

@@ -1,5 +1,7 @@
 //! Times and durations as people read them.
 
+use std::time::Duration;
+
 use openprogram_core::id::Timestamp;
 
 const MS_PER_DAY: i64 = 86_400_000;
@@ -20,6 +22,14 @@ pub(crate) fn duration(ms: i64) -> String {
         0..1_000 => format!("{ms} ms"),
         1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
         _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+    }
+}
+
+/// A duration to the second below: `0 s`, `12 s`, `4 min 10 s`.
+pub(crate) fn whole_seconds(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
     }
 }
 

@@ -7,6 +7,8 @@
 mod file;
 mod find;
 mod models;
+mod origin;
+mod terminal;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub use file::{ComponentEntry, FormError, ProjectFile, ProviderEntry, RuntimesTable};
 pub use find::{LOCK_FILE, PROJECT_FILE, PROJECT_FILE_BYTES_MAX, speaks_for};
 pub use models::{ModelNames, ModelSettings, ProviderSettings};
+pub use origin::{NumberVariable, Origin};
+pub use terminal::{ColourMode, TerminalSettings};
 
 /// The state folder inside the project folder.
 const STATE_FOLDER: &str = ".openprogram";
@@ -71,6 +75,20 @@ pub enum SettingsError {
     },
 }
 
+impl SettingsError {
+    /// The project file that cannot be used.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Unreadable { path, .. }
+            | Self::TooLarge { path }
+            | Self::NotYours { path }
+            | Self::Invalid { path, .. }
+            | Self::Value { path, .. } => path,
+        }
+    }
+}
+
 /// One component of the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComponentSettings {
@@ -93,6 +111,8 @@ pub struct Settings {
     pub current_folder: PathBuf,
     /// The folder that holds sessions and caches; it may not exist yet.
     pub state_folder: PathBuf,
+    /// What says where that folder is.
+    pub state_origin: Origin,
     /// The models, and where they are served.
     pub models: ModelSettings,
     /// The components that the project file names a source of, by name.
@@ -100,8 +120,17 @@ pub struct Settings {
     /// What the project file grants to components that are installed, by name: the functions of
     /// others that they may call.
     pub calls_of_installed: BTreeMap<String, Vec<String>>,
-    /// Whether a terminal may be coloured: unless `NO_COLOR` or `TERM` says no.
-    pub colours: bool,
+    /// How a terminal may be written to.
+    pub terminal: TerminalSettings,
+}
+
+/// The settings, and what kept the project file out of them.
+#[derive(Debug)]
+pub struct Found {
+    /// All settings, or those that hold without a project file when there is a problem.
+    pub settings: Settings,
+    /// Why the project file cannot be used.
+    pub problem: Option<SettingsError>,
 }
 
 /// Looks up one variable of the environment.
@@ -115,31 +144,70 @@ impl Settings {
     /// # Errors
     /// When the project file cannot be read or holds something that cannot be used.
     pub fn load(current_folder: &Path, variables: Variables) -> Result<Self, SettingsError> {
-        let (project_folder, found) = find::project(current_folder)?;
-        let set = |name: &str| variables(name).filter(|value| !value.is_empty());
-        let state_folder = match set("OPENPROGRAM_HOME") {
-            Some(home) => current_folder.join(home),
-            None => project_folder.join(STATE_FOLDER),
+        let Found { settings, problem } = Self::find(current_folder, variables);
+        problem.map_or(Ok(settings), Err)
+    }
+
+    /// The same for commands that have work to do when the project file cannot be used.
+    #[must_use]
+    pub fn find(current_folder: &Path, variables: Variables) -> Found {
+        let without = |project_folder: &Path| {
+            Self::without_project(current_folder, project_folder, variables)
         };
-        let mut settings = Self {
+        let (project_folder, found) = match find::project(current_folder) {
+            Ok(found) => found,
+            Err(problem) => {
+                let folder = problem.path().parent().unwrap_or(current_folder);
+                return Found {
+                    settings: without(folder),
+                    problem: Some(problem),
+                };
+            }
+        };
+        let mut settings = without(&project_folder);
+        let Some((path, text)) = found else {
+            return Found {
+                settings,
+                problem: None,
+            };
+        };
+        let read = ProjectFile::read(&text).map_err(|source| SettingsError::Invalid {
+            path: path.clone(),
+            source,
+        });
+        match read.and_then(|file| settings.apply(file, &path, variables)) {
+            Ok(()) => Found {
+                settings,
+                problem: None,
+            },
+            Err(problem) => Found {
+                settings: without(&project_folder),
+                problem: Some(problem),
+            },
+        }
+    }
+
+    /// What holds before the project file is read: it decides where the state folder is.
+    fn without_project(current_folder: &Path, project_folder: &Path, variables: Variables) -> Self {
+        let home = variables("OPENPROGRAM_HOME").filter(|value| !value.is_empty());
+        let (state_folder, state_origin) = match home {
+            Some(home) => (
+                current_folder.join(home),
+                Origin::Variable("OPENPROGRAM_HOME".to_owned()),
+            ),
+            None => (project_folder.join(STATE_FOLDER), Origin::Default),
+        };
+        Self {
             project_file: None,
-            project_folder: project_folder.clone(),
+            project_folder: project_folder.to_owned(),
             current_folder: current_folder.to_owned(),
             state_folder,
+            state_origin,
             models: ModelSettings::of_variables(variables),
             components: Vec::new(),
             calls_of_installed: BTreeMap::new(),
-            colours: set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
-        };
-        if let Some((path, text)) = found {
-            let file = ProjectFile::read(&text).map_err(|source| SettingsError::Invalid {
-                path: path.clone(),
-                source,
-            })?;
-            settings.apply(file, &path, &project_folder, variables)?;
-            settings.project_file = Some(path);
+            terminal: TerminalSettings::of_variables(variables),
         }
-        Ok(settings)
     }
 
     /// The component of this name.
@@ -152,9 +220,9 @@ impl Settings {
         &mut self,
         file: ProjectFile,
         path: &Path,
-        project_folder: &Path,
         variables: Variables,
     ) -> Result<(), SettingsError> {
+        let project_folder = path.parent().unwrap_or(path);
         let invalid = |key: String, message: String| SettingsError::Value {
             path: path.to_owned(),
             key,
@@ -195,6 +263,7 @@ impl Settings {
                 calls: entry.calls,
             });
         }
+        self.project_file = Some(path.to_owned());
         Ok(())
     }
 }
@@ -255,6 +324,7 @@ mod tests {
             project_folder: project.path().to_owned(),
             current_folder: deep.clone(),
             state_folder: project.path().join(".openprogram"),
+            state_origin: Origin::Default,
             models: ModelSettings {
                 names: ModelNames {
                     main: Some("component:m".to_owned()),
@@ -262,7 +332,7 @@ mod tests {
                 },
                 ..ModelSettings::of_variables(NO_VARIABLES)
             },
-            colours: true,
+            terminal: TerminalSettings::of_variables(NO_VARIABLES),
             components: vec![
                 component("abs", PathBuf::from("/x/abs.wasm"), &[]),
                 component("m", project.path().join("m.wasm"), &[]),
@@ -300,6 +370,24 @@ mod tests {
         assert_eq!(state("/elsewhere"), PathBuf::from("/elsewhere"));
         assert_eq!(state("near"), project.path().join("near"));
         assert_eq!(state(""), project.path().join(".openprogram"));
+    }
+
+    #[test]
+    fn a_broken_project_file_leaves_what_holds_without_it() {
+        for text in ["modle = 1", "model = \"x\"", "[components]\nBad = \"x\""] {
+            let project = project(&format!("model = \"a:b\"\n{text}"));
+            let deep = project.path().join("deep");
+            fs::create_dir(&deep).unwrap();
+            let Found { settings, problem } = Settings::find(&deep, NO_VARIABLES);
+            assert_eq!(
+                problem.unwrap().path(),
+                project.path().join(PROJECT_FILE),
+                "{text}"
+            );
+            let told = (settings.project_file, settings.models.names);
+            assert_eq!(told, (None, ModelNames::default()), "{text}");
+            assert_eq!(settings.state_folder, project.path().join(STATE_FOLDER));
+        }
     }
 
     fn check(text: &str, expected: Expect) {

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use openprogram_core::llm::{RetryPolicy, timeout_of};
+use openprogram_core::llm::RetryPolicy;
 use openprogram_providers::{ANTHROPIC_BASE_URL, OPENAI_BASE_URL, ProfileRow, Protocol, Secret};
 
+use super::origin::{NumberVariable, Origin, numbers};
 use super::{ProviderEntry, Variables, check_component_name};
 
 /// Most providers in one project file; more are not written by hand.
@@ -42,12 +43,29 @@ pub struct ProviderSettings {
     pub protocol: Protocol,
     /// The URL above the paths of the protocol.
     pub base_url: String,
+    /// What says where it is.
+    pub origin: Origin,
     /// The variable that holds its key; `None` for a server that needs none.
     pub key_variable: Option<String>,
     /// Its key, where the variable is set.
     pub key: Option<Secret>,
     /// Whether it is of no use without a key.
     pub needs_key: bool,
+}
+
+impl ProviderSettings {
+    /// The base URL as it may be shown; `None` when it is no `http` or `https` URL. What could be a
+    /// key in it is replaced by stars.
+    #[must_use]
+    pub fn shown_base_url(&self) -> Option<String> {
+        shown_url(&self.base_url)
+    }
+
+    /// Whether it can be asked: it has its key or needs none.
+    #[must_use]
+    pub fn has_what_it_needs(&self) -> bool {
+        self.key.is_some() || !self.needs_key
+    }
 }
 
 /// Everything about models that was set.
@@ -63,6 +81,8 @@ pub struct ModelSettings {
     pub retry: RetryPolicy,
     /// The time for one turn or decision that names none.
     pub exec_timeout: Option<Duration>,
+    /// The variables behind the tries, the sleeps between them, and the time.
+    pub numbers: [NumberVariable; 3],
 }
 
 impl ModelSettings {
@@ -71,7 +91,8 @@ impl ModelSettings {
     pub fn of_variables(variables: Variables) -> Self {
         let text = |name: &str| text(variables, name);
         let known = |name: &str, protocol, default_url: &str, variable: &str| {
-            let base_url = text(&format!("{variable}_BASE_URL"));
+            let url_variable = format!("{variable}_BASE_URL");
+            let base_url = text(&url_variable);
             let key_variable = format!("{variable}_API_KEY");
             ProviderSettings {
                 name: name.to_owned(),
@@ -80,13 +101,16 @@ impl ModelSettings {
                 needs_key: base_url
                     .as_ref()
                     .is_none_or(|url| host(url) == host(default_url)),
+                origin: match base_url {
+                    Some(_) => Origin::Variable(url_variable),
+                    None => Origin::Default,
+                },
                 base_url: base_url.unwrap_or_else(|| default_url.to_owned()),
                 key: text(&key_variable).map(Secret::new),
                 key_variable: Some(key_variable),
             }
         };
-        let (tries, base) = ("OPENPROGRAM_MAX_RETRIES", "OPENPROGRAM_RETRY_BACKOFF_BASE");
-        let timeout = text("OPENPROGRAM_EXEC_TIMEOUT_S");
+        let (retry, exec_timeout, numbers) = numbers(variables);
         Self {
             names: ModelNames::default(),
             providers: vec![
@@ -99,8 +123,9 @@ impl ModelSettings {
                 known("openai", Protocol::OpenAi, OPENAI_BASE_URL, "OPENAI"),
             ],
             profiles: Vec::new(),
-            retry: RetryPolicy::from_settings(None, text(tries).as_deref(), text(base).as_deref()),
-            exec_timeout: timeout_of(None, timeout.as_deref()),
+            retry,
+            exec_timeout,
+            numbers,
         }
     }
 
@@ -169,6 +194,7 @@ fn provider(
         name,
         protocol: entry.protocol,
         base_url: entry.base_url,
+        origin: Origin::ProjectFile,
         needs_key: entry.key_env.is_some(),
         key: entry
             .key_env
@@ -200,6 +226,37 @@ fn is_variable(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// People put keys into URLs: as a user, as a query, as a long part of the path.
+fn shown_url(url: &str) -> Option<String> {
+    const PART_CHARS_MAX: usize = 24;
+    let (scheme, rest) = url.trim().split_once("://")?;
+    if !["http", "https"].contains(&scheme.to_ascii_lowercase().as_str()) {
+        return None;
+    }
+    let end = rest.find(['?', '#']).unwrap_or(rest.len());
+    let (address, query) = rest.split_at(end);
+    let mut parts = address.split('/');
+    let authority = parts.next()?;
+    let (user, host) = match authority.rsplit_once('@') {
+        Some((_, host)) => ("***@", host),
+        None => ("", authority),
+    };
+    if host.is_empty() {
+        return None;
+    }
+    let mut shown = format!("{scheme}://{user}{host}");
+    for part in parts {
+        let is_long = part.chars().count() > PART_CHARS_MAX;
+        shown.push('/');
+        shown.push_str(if is_long { "***" } else { part });
+    }
+    if let Some(sign) = query.chars().next() {
+        shown.push(sign);
+        shown.push_str("***");
+    }
+    Some(shown)
 }
 
 /// The host of a URL, for a comparison; the provider checks the URL itself.
@@ -256,6 +313,32 @@ mod tests {
                 .collect();
             let expected = expected.map(|(url, key, needs)| (url, key.map(Secret::new), needs));
             assert_eq!(found, expected, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn a_url_is_shown_without_what_could_be_a_key() {
+        for (url, shown) in [
+            (
+                "https://api.openai.com/v1",
+                Some("https://api.openai.com/v1"),
+            ),
+            ("http://[::1]:8080/v1/", Some("http://[::1]:8080/v1/")),
+            (
+                "https://me:sk-1@h/v1?key=sk-1",
+                Some("https://***@h/v1?***"),
+            ),
+            ("https://h/v1#sk-1", Some("https://h/v1#***")),
+            (
+                "https://h/sk-0123456789012345678901234567/v1",
+                Some("https://h/***/v1"),
+            ),
+            ("sk-0123456789", None),
+            ("ftp://h", None),
+            ("https://", None),
+            ("https:///sk-1", None),
+        ] {
+            assert_eq!(shown_url(url).as_deref(), shown, "{url}");
         }
     }
 

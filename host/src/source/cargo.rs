@@ -26,7 +26,7 @@ const LEFTOVERS: [&str; 8] = [
 /// does not wait for that cargo.
 const TARGET_SUBFOLDER: &str = "openprogram";
 
-fn tool(name: &'static str, folder: &Path) -> Command {
+pub(super) fn tool(name: &'static str, folder: &Path) -> Command {
     let mut command = Command::new(name);
     // The folder chooses the toolchain file and the cargo configuration that hold.
     command.current_dir(folder).stdin(Stdio::null());
@@ -35,6 +35,9 @@ fn tool(name: &'static str, folder: &Path) -> Command {
     }
     command
 }
+
+/// Asks the compiler for the folder of the standard library of the target.
+pub(super) const TARGET_LIBDIR: [&str; 4] = ["--print", "target-libdir", "--target", WASM_TARGET];
 
 fn no_tool(tool: &'static str) -> impl FnOnce(std::io::Error) -> BuildError {
     move |source| BuildError::NoTool { tool, source }
@@ -66,13 +69,13 @@ pub(super) fn ensure_target(folder: &Path, words: &mut dyn Write) -> Result<(), 
 /// not know toolchains that came another way.
 fn has_target(folder: &Path) -> Result<bool, BuildError> {
     let output = tool("rustc", folder)
-        .args(["--print", "target-libdir", "--target", WASM_TARGET])
+        .args(TARGET_LIBDIR)
         .stderr(Stdio::inherit())
         .output()
         .map_err(no_tool("rustc"))?;
     if !output.status.success() {
         return Err(BuildError::Failed {
-            command: format!("rustc --print target-libdir --target {WASM_TARGET}"),
+            command: format!("rustc {}", TARGET_LIBDIR.join(" ")),
         });
     }
     let path = String::from_utf8_lossy(&output.stdout);

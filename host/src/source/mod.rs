@@ -5,11 +5,13 @@
 
 mod cargo;
 mod fresh;
+mod toolchain;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use self::cargo::Project;
+pub use self::toolchain::{Toolchain, ToolchainError};
 use crate::sdk::{self, SdkState};
 
 /// The target that components are built for.
@@ -107,6 +109,37 @@ pub struct Built {
     pub package: String,
     /// The `.wasm` file.
     pub path: PathBuf,
+}
+
+/// What there is where a component should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceState {
+    /// Nothing.
+    Missing,
+    /// A file.
+    File,
+    /// A source folder, built since it last changed.
+    Built,
+    /// A source folder that is built before its component is used next.
+    Unbuilt,
+}
+
+impl SourceState {
+    /// Looks at the source of a component without building it; `cache` is that of
+    /// [`component_file`].
+    #[must_use]
+    pub fn look(source: &Path, cache: &Path) -> Self {
+        if source.is_file() {
+            return Self::File;
+        }
+        if !source.is_dir() {
+            return Self::Missing;
+        }
+        match fresh::Stamp::of(source, cache).fresh_component() {
+            Some(_) => Self::Built,
+            None => Self::Unbuilt,
+        }
+    }
 }
 
 /// Builds all components of a folder: its package, or the members of its workspace.

@@ -4,6 +4,7 @@
 //! so a state folder that came with a download or a clone must not be believed: a birth mark ties
 //! it to this very folder on this machine, and without a fitting mark the cache is thrown away.
 
+mod look;
 mod marked;
 mod running;
 
@@ -11,6 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use look::StateFacts;
 pub use marked::MarkedStore;
 pub use running::{RunMark, RunningSessions};
 
@@ -182,11 +184,7 @@ fn create_private(path: &Path) -> io::Result<()> {
 fn make_private(path: &Path) -> Result<(), StateError> {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let mode = fs::metadata(path)
-        .map_err(io_error(path))?
-        .permissions()
-        .mode();
-    if mode & 0o077 == 0 {
+    if !is_open(&fs::metadata(path).map_err(io_error(path))?) {
         return Ok(());
     }
     if fs::read_dir(path).map_err(io_error(path))?.next().is_some() {
@@ -195,6 +193,19 @@ fn make_private(path: &Path) -> Result<(), StateError> {
         });
     }
     fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(io_error(path))
+}
+
+/// Whether others can look into a folder.
+#[cfg(unix)]
+fn is_open(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    found.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open(_found: &fs::Metadata) -> bool {
+    false
 }
 
 #[cfg(not(unix))]

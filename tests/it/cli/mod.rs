@@ -2,14 +2,18 @@
 
 mod broken;
 mod build;
+mod completions;
 mod crash;
 mod decide;
+mod doctor;
 mod exit;
 mod help;
 mod install;
 mod locked;
 mod new;
 mod run;
+mod settings;
+mod terminal;
 
 use openprogram_tests::cli::Project;
 

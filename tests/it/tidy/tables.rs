@@ -347,10 +347,12 @@ const HOST: Arrows = Arrows {
         ("scaffold", &["sdk", "settings", "source"]),
         ("install", &["settings"]),
         ("app", &["input", "settings", "source", "state", "install"]),
+        ("checks", &["settings", "source", "state", "install", "app"]),
         (
             "commands",
             &[
                 "input", "scaffold", "settings", "source", "state", "text", "install", "app",
+                "checks",
             ],
         ),
     ],

@@ -5,10 +5,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser as _;
-use openprogram::app::App;
 use openprogram::commands::Cli;
 use openprogram::commands::console::Console;
-use openprogram::settings::Settings;
+use openprogram::settings::{Found, Settings};
 use openprogram_tests::many;
 
 use crate::table::{heading, line, time, wanted};
@@ -76,7 +75,11 @@ pub(super) async fn cli(arguments: &[String]) -> Result<()> {
     let cli = Cli::parse_from(name.chain(arguments.iter().map(String::as_str)));
     let folder = std::env::current_dir().context("the current folder")?;
     let settings = Settings::load(&folder, &|name| std::env::var_os(name))?;
-    let mut console = Console::of_process();
-    let exit = cli.command.run(App::new(settings), &mut console).await;
+    let mut console = Console::of_process(&settings.terminal);
+    let found = Found {
+        settings,
+        problem: None,
+    };
+    let exit = cli.command.run(found, &mut console).await;
     std::process::exit(exit as i32);
 }

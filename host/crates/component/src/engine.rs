@@ -139,6 +139,15 @@ impl Engine {
         self.0.built.get().is_some()
     }
 
+    /// Builds the engine now, which the first call would do otherwise. It blocks for some
+    /// milliseconds.
+    ///
+    /// # Errors
+    /// When the system has no room for it.
+    pub fn start(&self) -> Result<(), EngineError> {
+        self.built().map(drop)
+    }
+
     /// How often the cache of compiled images helped.
     #[must_use]
     pub fn cache_counts(&self) -> CacheCounts {

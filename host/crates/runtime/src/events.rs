@@ -142,6 +142,7 @@ pub enum Event {
 pub struct EventSender {
     events: mpsc::Sender<Event>,
     missed: Arc<AtomicU64>,
+    takes_texts: bool,
 }
 
 /// Where a watcher takes the events of one run.
@@ -160,6 +161,7 @@ pub fn event_channel(capacity: usize) -> (EventSender, EventReceiver) {
     let sender = EventSender {
         events: sender,
         missed: Arc::clone(&missed),
+        takes_texts: true,
     };
     let receiver = EventReceiver {
         events: receiver,
@@ -185,9 +187,21 @@ impl Event {
 }
 
 impl EventSender {
+    /// The same channel for a watcher that shows no text of models: their pieces stay out of it.
+    ///
+    /// A reply that fails in its middle is tried again then, because nobody has seen its beginning.
+    #[must_use]
+    pub fn without_texts(mut self) -> Self {
+        self.takes_texts = false;
+        self
+    }
+
     /// Puts one event into the channel, or counts it as missed when the channel is full. Says
     /// whether the event is in the channel.
     pub(crate) fn send(&self, event: Event) -> bool {
+        if !self.takes_texts && matches!(event, Event::Text { .. } | Event::Thinking { .. }) {
+            return false;
+        }
         match self.events.try_send(event) {
             Ok(()) => true,
             Err(mpsc::error::TrySendError::Full(_)) => {
@@ -241,6 +255,22 @@ mod tests {
         }
         let expected = vec![Event::Missed { count: 3 }, started(1), started(2)];
         assert_eq!(seen, expected);
+    }
+
+    #[tokio::test]
+    async fn a_watcher_without_texts_is_given_no_piece_and_everything_else() {
+        let (sender, mut receiver) = event_channel(2);
+        let sender = sender.without_texts();
+        let (node, text) = (NodeId::from_bits(1), "a".to_owned());
+        let thinking = Event::Thinking {
+            node: node.clone(),
+            text: text.clone(),
+        };
+        assert!(!sender.send(Event::Text { node, text }) && !sender.send(thinking));
+        assert!(sender.send(started(1)));
+        drop(sender);
+        let seen = (receiver.next().await, receiver.next().await);
+        assert_eq!(seen, (Some(started(1)), None));
     }
 
     #[tokio::test]

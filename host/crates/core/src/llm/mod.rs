@@ -7,6 +7,7 @@ mod event;
 mod provider;
 mod request;
 mod retry;
+mod settings;
 
 pub use asked::{Asked, Operation};
 pub use classify::{ErrorClass, ErrorSigns, classify, retry_after, should_retry};
@@ -17,6 +18,5 @@ pub use request::{
     Choice, DecisionLimits, DecisionReply, DecisionState, ModelReply, ModelRequest, StopReason,
     Weight,
 };
-pub use retry::{
-    FailedTry, RetryInfo, RetryPolicy, RetryReport, RetryStep, RetryStop, Tries, timeout_of,
-};
+pub use retry::{FailedTry, RetryInfo, RetryPolicy, RetryReport, RetryStep, RetryStop, Tries};
+pub use settings::{attempts_of, backoff_of, timeout_of};

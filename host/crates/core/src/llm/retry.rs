@@ -47,15 +47,11 @@ impl RetryPolicy {
         backoff_setting: Option<&str>,
     ) -> Self {
         let default = Self::default();
-        let whole = |text: &str| text.trim().parse::<i64>().ok();
-        let set = attempts_setting.and_then(whole).map(|number| {
-            let number = u32::try_from(number.max(1)).unwrap_or(u32::MAX);
-            NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN)
-        });
-        let base = backoff_setting.and_then(seconds);
+        let set = || super::attempts_of(attempts_setting?);
+        let base = || super::backoff_of(backoff_setting?);
         Self {
-            attempts_max: attempts.or(set).unwrap_or(default.attempts_max),
-            backoff_base: base.unwrap_or(default.backoff_base),
+            attempts_max: attempts.or_else(set).unwrap_or(default.attempts_max),
+            backoff_base: base().unwrap_or(default.backoff_base),
         }
     }
 
@@ -83,23 +79,6 @@ impl RetryPolicy {
         };
         Duration::try_from_secs_f64(sleep).unwrap_or(Duration::MAX)
     }
-}
-
-/// The time budget of one exec: what the call says, else `OPENPROGRAM_EXEC_TIMEOUT_S`, else none.
-///
-/// Zero, negative numbers and text that is not a number count as absent.
-#[must_use]
-pub fn timeout_of(argument_s: Option<f64>, setting: Option<&str>) -> Option<Duration> {
-    let given = |seconds: f64| {
-        let time = Duration::try_from_secs_f64(seconds).ok()?;
-        (!time.is_zero()).then_some(time)
-    };
-    let argument = argument_s.and_then(given);
-    argument.or_else(|| given(setting?.trim().parse().ok()?))
-}
-
-fn seconds(text: &str) -> Option<Duration> {
-    Duration::try_from_secs_f64(text.trim().parse().ok()?).ok()
 }
 
 /// One try that failed.
@@ -375,6 +354,7 @@ impl Tries {
 
 #[cfg(test)]
 mod tests {
+    use super::super::settings::timeout_of;
     use super::*;
     use crate::Json;
     use crate::content::{ContentBlock, Message};

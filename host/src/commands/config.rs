@@ -1,0 +1,212 @@
+//! `openprogram config`: every setting with the value that holds and where it comes from.
+
+use openprogram_core::Json;
+use serde_json::json;
+
+use super::console::Console;
+use crate::app::App;
+use crate::settings::{
+    ColourMode, ModelSettings, Origin, PROJECT_FILE, ProviderSettings, Settings,
+};
+use crate::text::one_line;
+
+/// Shows every setting, the value that holds, and where it comes from
+///
+/// Values come from defaults, from the project file openprogram.toml, and from variables of the
+/// environment; an argument such as `--model` stands above all of them for its command. Keys are told
+/// as set or not set, and never shown. A variable that cannot be used is named with what holds in its
+/// place.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print {"settings": [{"name", "value", "origin": {"kind", "key" or "variable"}}], "warnings"}
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// One setting.
+struct Row {
+    name: String,
+    /// The value; null where there is none.
+    value: Json,
+    /// What null means.
+    absent: &'static str,
+    origin: Origin,
+}
+
+pub(super) fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
+    let settings = app.settings();
+    let rows = rows(settings);
+    let numbers = settings.models.numbers.iter();
+    let warnings: Vec<_> = numbers
+        .filter_map(|number| number.warning.as_deref())
+        .collect();
+    if args.json {
+        let rows: Vec<_> = rows.iter().map(Row::to_json).collect();
+        console.json(&json!({"settings": rows, "warnings": warnings}))?;
+        return Ok(());
+    }
+    let lines: Vec<_> = rows.iter().map(Row::parts).collect();
+    let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max();
+    let widths = [0, 1].map(|at| width(at).unwrap_or(0));
+    for [name, value, origin] in &lines {
+        let [first, second] = widths;
+        console.text(&format!("{name:<first$}  {value:<second$}  {origin}"))?;
+    }
+    for warning in warnings {
+        console.say(&format!("warning: {warning}"));
+    }
+    Ok(())
+}
+
+fn rows(settings: &Settings) -> Vec<Row> {
+    let path = |path: &std::path::Path| Json::from(path.to_string_lossy().into_owned());
+    let mut rows = vec![
+        Row {
+            absent: "none",
+            ..Row::new(
+                "project_file",
+                settings.project_file.as_deref().map_or(Json::Null, path),
+                Origin::Default,
+            )
+        },
+        Row::new(
+            "state_folder",
+            path(&settings.state_folder),
+            settings.state_origin.clone(),
+        ),
+    ];
+    rows.extend(model_rows(&settings.models));
+    let (colours, decided_by) = (settings.terminal.colours, settings.terminal.decided_by);
+    rows.push(Row::new(
+        "colours",
+        match colours {
+            ColourMode::Never => "never",
+            ColourMode::OnTerminal => "on a terminal",
+            ColourMode::Always => "always",
+        }
+        .into(),
+        decided_by.map_or(Origin::Default, |name| Origin::Variable(name.to_owned())),
+    ));
+    for provider in &settings.models.providers {
+        rows.extend(provider_rows(provider));
+    }
+    let n_profiles = settings.models.profiles.len();
+    if n_profiles > 0 {
+        let rows_of_it = format!("{n_profiles} of the project");
+        rows.push(Row::new("profiles", rows_of_it.into(), Origin::ProjectFile));
+    }
+    for component in &settings.components {
+        let name = format!("components.{}", component.name);
+        rows.push(Row::new(
+            &name,
+            path(&component.source),
+            Origin::ProjectFile,
+        ));
+        if !component.calls.is_empty() {
+            let calls = component.calls.clone().into();
+            rows.push(Row::new(
+                &format!("{name}.calls"),
+                calls,
+                Origin::ProjectFile,
+            ));
+        }
+    }
+    rows
+}
+
+fn model_rows(models: &ModelSettings) -> Vec<Row> {
+    let name = |key: &str, model: &Option<String>, absent| Row {
+        absent,
+        ..Row::new(
+            key,
+            model.clone().map_or(Json::Null, Json::from),
+            match model {
+                Some(_) => Origin::ProjectFile,
+                None => Origin::Default,
+            },
+        )
+    };
+    let [retries, backoff, timeout] = &models.numbers;
+    let seconds = models.exec_timeout.map(|time| time.as_secs_f64());
+    vec![
+        name("model", &models.names.main, "none"),
+        name("runtimes.exec", &models.names.exec, "as `model`"),
+        name("runtimes.review", &models.names.review, "as `model`"),
+        Row::new(
+            "max_retries",
+            models.retry.attempts_max.get().into(),
+            retries.origin(),
+        ),
+        Row::new(
+            "retry_backoff_base_s",
+            models.retry.backoff_base.as_secs_f64().into(),
+            backoff.origin(),
+        ),
+        Row {
+            absent: "no limit",
+            ..Row::new(
+                "exec_timeout_s",
+                seconds.map_or(Json::Null, Json::from),
+                timeout.origin(),
+            )
+        },
+    ]
+}
+
+fn provider_rows(provider: &ProviderSettings) -> Vec<Row> {
+    let name = |key: &str| format!("providers.{}.{key}", provider.name);
+    let url = provider.shown_base_url();
+    let mut rows = vec![Row {
+        absent: "no `http` or `https` URL",
+        ..Row::new(
+            &name("base_url"),
+            url.map_or(Json::Null, Json::from),
+            provider.origin.clone(),
+        )
+    }];
+    if let Some(variable) = &provider.key_variable {
+        let is_set = if provider.key.is_some() {
+            "set"
+        } else {
+            "not set"
+        };
+        let origin = Origin::Variable(variable.clone());
+        rows.push(Row::new(&name("key"), is_set.into(), origin));
+    }
+    rows
+}
+
+impl Row {
+    fn new(name: &str, value: Json, origin: Origin) -> Self {
+        Self {
+            name: name.to_owned(),
+            value,
+            absent: "",
+            origin,
+        }
+    }
+
+    /// What stands on a line: name, value, origin.
+    fn parts(&self) -> [String; 3] {
+        let value = match &self.value {
+            Json::Null => self.absent.to_owned(),
+            Json::String(text) => one_line(text, 200),
+            other => one_line(&other.to_string(), 200),
+        };
+        let origin = match &self.origin {
+            Origin::Default => "default".to_owned(),
+            Origin::ProjectFile => PROJECT_FILE.to_owned(),
+            Origin::Variable(name) => name.clone(),
+        };
+        [self.name.clone(), value, origin]
+    }
+
+    fn to_json(&self) -> Json {
+        let origin = match &self.origin {
+            Origin::Default => json!({"kind": "default"}),
+            Origin::ProjectFile => json!({"kind": "project-file", "key": self.name}),
+            Origin::Variable(name) => json!({"kind": "variable", "variable": name}),
+        };
+        json!({"name": self.name, "value": self.value, "origin": origin})
+    }
+}

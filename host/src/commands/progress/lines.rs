@@ -1,0 +1,117 @@
+//! What is told of an event on a line of its own.
+
+use std::time::Duration;
+
+use openprogram_core::content::ToolCall;
+use openprogram_core::llm::RetryInfo;
+use openprogram_core::session::NodeStatus;
+use openprogram_runtime::Event;
+
+use crate::commands::time::duration;
+use crate::text::one_line;
+
+/// Characters of a name on a line.
+const NAME_CHARS_MAX: usize = 80;
+/// Characters of arguments, results and errors on a line; the whole is in the graph.
+const VALUE_CHARS_MAX: usize = 120;
+/// From this time on it is told how long something took.
+const TOLD_FROM: Duration = Duration::from_secs(1);
+
+/// How something looks on a terminal with colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tone {
+    Plain,
+    Faint,
+    Bad,
+}
+
+/// The name of a function, a model or a tool, cleaned and cut.
+pub(super) fn name(name: &str) -> String {
+    one_line(name, NAME_CHARS_MAX)
+}
+
+fn value(value: &str) -> String {
+    one_line(value, VALUE_CHARS_MAX)
+}
+
+/// The line of an event; many are not worth one. `took` is the time of what has ended.
+pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, String)> {
+    let time = took
+        .filter(|took| *took >= TOLD_FROM)
+        .map(|took| format!(" ({})", time(took)));
+    let is_long = time.is_some();
+    let time = time.unwrap_or_default();
+    Some(match event {
+        Event::CallStarted {
+            function, depth, ..
+        } => {
+            let indent = "  ".repeat(usize::try_from(*depth).unwrap_or(0).min(20));
+            (Tone::Faint, format!("{indent}→ {}", name(function)))
+        }
+        Event::CallEnded {
+            function, status, ..
+        } => match status {
+            NodeStatus::Completed if is_long => {
+                (Tone::Faint, format!("✓ {}{time}", name(function)))
+            }
+            NodeStatus::Completed => return None,
+            _ => (Tone::Bad, format!("✗ {}{time}", name(function))),
+        },
+        Event::ModelRequestStarted { model, .. } => {
+            (Tone::Faint, format!("… asking {}", name(model)))
+        }
+        Event::ModelRequestEnded { model, status, .. } if is_long => match status {
+            NodeStatus::Completed => (Tone::Faint, format!("✓ {} answered{time}", name(model))),
+            _ => (Tone::Bad, format!("✗ {}{time}", name(model))),
+        },
+        Event::ModelRetried { retry, .. } => (Tone::Bad, format!("… {}", retry_line(retry))),
+        Event::ToolUse { call, .. } => {
+            let ToolCall {
+                name: tool,
+                arguments,
+                ..
+            } = call;
+            let line = format!("⚙ {} {}", name(tool), value(arguments));
+            (Tone::Faint, line.trim_end().to_owned())
+        }
+        Event::ToolResult { result, .. } if result.is_error => {
+            (Tone::Bad, format!("  ✗ {}{time}", value(&result.text)))
+        }
+        Event::ToolResult { result, .. } => {
+            (Tone::Faint, format!("  ✓ {}{time}", value(&result.text)))
+        }
+        Event::DecisionPicked { option, .. } => (Tone::Faint, format!("✓ picked {}", name(option))),
+        Event::DecisionRetried {
+            kind, retries_left, ..
+        } => {
+            let line = format!("… no valid pick ({kind}), asking again, {retries_left} left");
+            (Tone::Bad, line)
+        }
+        Event::Missed { count } => (Tone::Faint, format!("… {count} steps not shown")),
+        _ => return None,
+    })
+}
+
+/// What failed, and when it is tried again.
+pub(super) fn retry_line(retry: &RetryInfo) -> String {
+    let RetryInfo {
+        attempt,
+        attempts_max,
+        reason,
+        asked,
+        ..
+    } = retry;
+    let status = retry.http_status.map(|status| format!(" {status}"));
+    format!(
+        "try {attempt} of {attempts_max} of {} failed ({}{}), again in {}: {}",
+        name(&asked.model),
+        reason.as_str(),
+        status.unwrap_or_default(),
+        time(retry.sleep),
+        value(&retry.error)
+    )
+}
+
+fn time(time: Duration) -> String {
+    duration(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+}
