@@ -1,6 +1,8 @@
 //! Tests of the decision engine as a whole.
 
+mod hostile;
 mod law;
+mod law_picks;
 mod options;
 mod properties;
 mod replies;
