@@ -25,6 +25,8 @@ pub enum FailureKind {
     /// The model never made a pick that counts; [`Failure::decision_kind`] says how the last one
     /// failed.
     Decision,
+    /// A turn with a response format gave no value; [`Failure::structured_code`] says why.
+    Structured,
     /// The model could not be asked or did not answer; see [`Failure::retryable`].
     Llm,
     /// No function on the call chain declares a runtime parameter.
@@ -73,8 +75,9 @@ pub enum DecisionKind {
     Unknown,
 }
 
-const CODES: [(&str, FailureKind); 11] = [
+const CODES: [(&str, FailureKind); 12] = [
     ("decision", FailureKind::Decision),
+    ("structured", FailureKind::Structured),
     ("llm", FailureKind::Llm),
     ("no-runtime", FailureKind::NoRuntime),
     ("no-provider", FailureKind::NoProvider),
@@ -85,6 +88,41 @@ const CODES: [(&str, FailureKind); 11] = [
     ("function-failed", FailureKind::FunctionFailed),
     ("trapped", FailureKind::Trapped),
     ("cancelled", FailureKind::Cancelled),
+];
+
+/// Why a turn with a response format gave no value. Later versions may add some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StructuredCode {
+    /// What was asked for is not a schema, or not a format.
+    InvalidSchema,
+    /// The model is not known to be held to the schema.
+    Unsupported,
+    /// The reply is not exactly one JSON value.
+    InvalidJson,
+    /// The reply does not fit the schema; the detail `issues` says where.
+    ValidationFailed,
+    /// The model ended without handing its value in.
+    MissingSubmission,
+    /// The model did something else beside handing its value in.
+    MixedSubmission,
+    /// The model refused.
+    Refusal,
+    /// The reply was cut off.
+    Incomplete,
+    /// A code that this version does not know.
+    Unknown,
+}
+
+const STRUCTURED_CODES: [(&str, StructuredCode); 8] = [
+    ("invalid_schema", StructuredCode::InvalidSchema),
+    ("unsupported", StructuredCode::Unsupported),
+    ("invalid_json", StructuredCode::InvalidJson),
+    ("validation_failed", StructuredCode::ValidationFailed),
+    ("missing_submission", StructuredCode::MissingSubmission),
+    ("mixed_submission", StructuredCode::MixedSubmission),
+    ("refusal", StructuredCode::Refusal),
+    ("incomplete", StructuredCode::Incomplete),
 ];
 
 const DECISION_KINDS: [(&str, DecisionKind); 8] = [
@@ -175,6 +213,16 @@ impl Failure {
         let kind = self.detail("kind");
         let name = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
         Some(look_up(&DECISION_KINDS, name).unwrap_or(DecisionKind::Unknown))
+    }
+
+    /// Why there is no value, when a turn with a response format gave none.
+    pub fn structured_code(&self) -> Option<StructuredCode> {
+        if self.kind() != FailureKind::Structured {
+            return None;
+        }
+        let code = self.detail("code");
+        let name = code.as_ref().and_then(Value::as_str).unwrap_or_default();
+        Some(look_up(&STRUCTURED_CODES, name).unwrap_or(StructuredCode::Unknown))
     }
 }
 

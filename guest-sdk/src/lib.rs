@@ -117,7 +117,7 @@ mod runtime;
 mod turn;
 mod value;
 
-pub use failure::{DecisionKind, Failure, FailureKind};
+pub use failure::{DecisionKind, Failure, FailureKind, StructuredCode};
 pub use openprogram_guest_macros::functions;
 pub use runtime::Runtime;
 pub use serde_json::{Value, json};

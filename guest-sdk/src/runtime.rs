@@ -4,7 +4,7 @@
 //! only be tried with a host.
 
 use crate::bindings::openprogram::agentic::runtime as raw;
-use crate::{Failure, Turn, failure};
+use crate::{Failure, Request, Turn, failure};
 
 /// A handle to one runtime, lent to a function for one call.
 ///
@@ -46,6 +46,45 @@ impl Runtime {
     /// why the turn was not made, or how the picked function failed.
     pub fn exec<T: Turn>(&self, turn: T) -> Result<T::Output, Failure> {
         turn.make(self)
+    }
+
+    /// Makes one turn with a [response format](crate::Request::response_format) and reads its value
+    /// as a type.
+    ///
+    /// ```
+    /// use openprogram_guest::{Failure, Request, Runtime, json};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Dish {
+    ///     name: String,
+    ///     minutes: u32,
+    /// }
+    ///
+    /// fn quickest(menu: &str, runtime: &Runtime) -> Result<String, Failure> {
+    ///     let format = json!({
+    ///         "type": "object",
+    ///         "properties": {"name": {"type": "string"}, "minutes": {"type": "integer"}},
+    ///         "required": ["name", "minutes"],
+    ///         "additionalProperties": false,
+    ///     });
+    ///     let request = Request::new(menu).no_tools().response_format(format);
+    ///     let dish: Dish = runtime.exec_as(&request)?;
+    ///     Ok(format!("{} in {} minutes", dish.name, dish.minutes))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runtime::exec`], [`Structured`](crate::FailureKind::Structured) when there is no
+    /// value, and `invalid-argument` when the turn has no format or its value does not fit the type.
+    pub fn exec_as<T: serde::de::DeserializeOwned>(&self, request: &Request) -> Result<T, Failure> {
+        match self.exec(request)?.structured() {
+            Some(value) => value.parse(),
+            None => Err(Failure::invalid_argument(
+                "response_format",
+                "the request has no response format; set one",
+            )),
+        }
     }
 
     /// The name of the model, for example `anthropic:claude-sonnet-4-6`.

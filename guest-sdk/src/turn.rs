@@ -76,6 +76,17 @@ impl Request {
         request.text(text)
     }
 
+    /// Makes the last reply one JSON value that fits a JSON Schema, which is checked before it is
+    /// given: see [`Reply::structured`] and [`Runtime::exec_as`].
+    ///
+    /// An envelope around the schema says more: `json!({"type": "json_schema", "schema": …})` with
+    /// `name`, `description`, `strict` and `max_validation_retries`, 1 unless it is 0. A schema that
+    /// is wrong, or that the model is not known to be held to, ends the turn before it is asked.
+    pub fn response_format(self, format: impl Into<Json>) -> Self {
+        self.raw.set_response_format(&value::to_host(format.into()));
+        self
+    }
+
     /// Closes the turn with a decision: the model works first, with tools where it may, and its last
     /// reply picks one of these.
     ///
@@ -320,6 +331,11 @@ impl Reply {
     /// The text of the last reply of the model.
     pub fn text(&self) -> String {
         self.0.text()
+    }
+
+    /// The checked value of a turn with a [response format](Request::response_format).
+    pub fn structured(&self) -> Option<Json> {
+        self.0.structured().map(value::from_host)
     }
 
     /// Tokens used by all model requests of the turn.

@@ -204,3 +204,94 @@ async fn tickets_works_with_its_tools_and_closes_with_a_refund() {
     });
     assert_eq!((outcome, model.n_left()), (Ok(refund), 0));
 }
+
+/// What `shaped` gives: its value, or the code of the failure with its own code.
+async fn shaped(replies: &[&str], arguments: Json) -> String {
+    let replies: Vec<ScriptedReply> = replies.iter().map(|reply| (*reply).into()).collect();
+    let model = Arc::new(ScriptedProvider::new(replies));
+    let host = TestHost::new().guest("turner").provider(model.clone());
+    let told = match host.start().await.call("shaped", arguments).await {
+        Ok(value) => value.to_string(),
+        Err(failure) => match failure.details.get("code") {
+            Some(code) => format!("{}: {code}", named(&failure)),
+            None => named(&failure),
+        },
+    };
+    assert_eq!(model.n_left(), 0);
+    told
+}
+
+#[tokio::test]
+async fn turner_ends_in_a_checked_value_or_in_a_failure_that_says_why() {
+    let count = json!({
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": false,
+    });
+    let once = json!({"type": "json_schema", "schema": count, "max_validation_retries": 0});
+    let asked = |format: &Json, more: Json| {
+        let mut arguments = json!({"prompt": "Count.", "format": format});
+        for (name, value) in more.as_object().unwrap() {
+            arguments[name] = value.clone();
+        }
+        arguments
+    };
+    let big = "{\"n\": 100000000000000000000}";
+    for (replies, arguments, expected) in [
+        (vec!["{\"n\": 3}"], asked(&count, json!({})), "{\"n\":3}"),
+        (
+            vec![big],
+            asked(&count, json!({})),
+            "{\"n\":100000000000000000000}",
+        ),
+        (
+            vec!["null"],
+            asked(&json!({"type": "null"}), json!({})),
+            "null",
+        ),
+        (
+            vec!["three", "{\"n\": 3}"],
+            asked(&count, json!({})),
+            "{\"n\":3}",
+        ),
+        (
+            vec!["{\"n\": \"3\"}"],
+            asked(&once, json!({})),
+            "structured: \"validation_failed\"",
+        ),
+        (
+            vec![],
+            asked(&json!({"type": "objekt"}), json!({})),
+            "structured: \"invalid_schema\"",
+        ),
+        (
+            vec![],
+            asked(&count, json!({"tools": true})),
+            "structured: \"unsupported\"",
+        ),
+        (
+            vec![],
+            asked(&count, json!({"closes": true})),
+            "invalid-argument: response_format",
+        ),
+    ] {
+        assert_eq!(
+            shaped(&replies, arguments.clone()).await,
+            expected,
+            "{arguments}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_is_a_component_is_not_asked_for_a_format() {
+    let host = turner().await;
+    let arguments = json!({"prompt": "!say {}", "format": {"type": "object"}});
+    let failure = host.call("shaped", arguments).await.unwrap_err();
+    assert_eq!(failure.details["code"], "unsupported");
+    assert!(
+        failure.message.contains("`component:echo-model`"),
+        "{failure}"
+    );
+}

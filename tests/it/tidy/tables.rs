@@ -62,6 +62,7 @@ const RUNTIME: Arrows = Arrows {
             "attempt",
             &["events", "frame", "recorder", "ports", "deadline"],
         ),
+        ("structured", &["open_turn"]),
         ("tools", &["frame", "ports", "call"]),
         (
             "complete",
@@ -90,7 +91,17 @@ const RUNTIME: Arrows = Arrows {
                 "complete",
             ],
         ),
-        ("turn", &["limits", "frame", "ports", "tools", "complete"]),
+        (
+            "turn",
+            &[
+                "limits",
+                "frame",
+                "ports",
+                "tools",
+                "complete",
+                "structured",
+            ],
+        ),
         ("menu", &["frame", "ports", "call"]),
         (
             "resolve",
@@ -127,6 +138,7 @@ const RUNTIME: Arrows = Arrows {
                 "tool_call",
                 "ending",
                 "turn",
+                "structured",
             ],
         ),
         (

@@ -200,6 +200,9 @@ pub struct ExecRequest {
     pub tool_choice: ToolChoice,
     /// Whether one reply may hold several calls; `None` leaves it to the provider.
     pub parallel_tool_calls: Option<bool>,
+    /// What the last reply has to look like: a JSON Schema or an envelope around one, not yet
+    /// checked. Holds for this turn alone.
+    pub response_format: Option<Json>,
     /// How many model requests with their calls the turn may take; clamped to 1..=50.
     pub max_iterations: u32,
     /// The time for everything: requests, waits between tries, calls, re-asks. `None` is the
@@ -221,6 +224,7 @@ impl ExecRequest {
             tools: ToolsWanted::Default,
             tool_choice: ToolChoice::Auto,
             parallel_tool_calls: None,
+            response_format: None,
             max_iterations: MAX_ITERATIONS_DEFAULT,
             timeout_ms: None,
         }
@@ -242,6 +246,8 @@ pub enum ToolsWanted {
 pub struct ExecReply {
     /// The text of the last reply.
     pub text: String,
+    /// The value that this text is, checked, of a turn with a response format.
+    pub structured: Option<Json>,
     /// Tokens used by all its model requests, as far as the provider tells.
     pub usage: Usage,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use openprogram_core::Json;
 use openprogram_core::decision::{DecisionSettings, finish_instruction, render_menu};
-use openprogram_core::failure::Failure;
+use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::guest::{Closing, DecisionRequest, ExecRequest, PickedOption};
 use openprogram_core::llm::Operation;
 
@@ -41,6 +41,11 @@ pub(crate) fn plan_closing(
     request: ExecRequest,
     closing: Closing,
 ) -> Result<PlannedClosing, Failure> {
+    if request.response_format.is_some() {
+        let message = "a turn closes with a pick or with a value of a format, not with both";
+        let failure = Failure::new(FailureCode::InvalidArgument, message);
+        return Err(failure.with("path", "response_format"));
+    }
     let decision = DecisionRequest {
         prompt: String::new(),
         options: closing.options,

@@ -9,8 +9,8 @@ use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::{
-    Asked, DecisionReply, DecisionState, EventSink, ModelReply, ModelRequest, NoEvents, Operation,
-    Provider,
+    Asked, DecisionReply, DecisionState, EventSink, LlmReason, ModelReply, ModelRequest, NoEvents,
+    Operation, Provider,
 };
 use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
@@ -216,6 +216,23 @@ impl<'a> Asker<'a> {
             deadline: self.deadline,
         }
     }
+}
+
+/// The failure of a turn whose time ended while a call ran.
+pub(crate) fn out_of_time(asker: &Asker<'_>, call: &ToolCall) -> Failure {
+    let elapsed = asker.deadline.elapsed();
+    let model = asker.provider.name();
+    let tool: String = call.name.chars().take(64).collect();
+    let message = format!("the time budget of {elapsed:.1?} ended while the tool `{tool}` ran");
+    let mut failure = Failure::new(FailureCode::Llm, message)
+        .with("reason", LlmReason::Timeout.as_str())
+        .with("retryable", false);
+    if let Some((provider, _)) = model.split_once(':') {
+        failure = failure.with("provider", provider);
+    }
+    failure
+        .with("elapsed_s", elapsed.as_secs_f64())
+        .with("model", model)
 }
 
 /// The tokens of several requests, as far as providers tell.

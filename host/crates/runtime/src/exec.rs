@@ -6,22 +6,24 @@
 
 use std::sync::Arc;
 
-use openprogram_core::content::{ContentBlock, Message, Role, ToolCall};
-use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::content::{ContentBlock, Message, Role};
+use openprogram_core::failure::Failure;
 use openprogram_core::guest::{ExecReply, ExecRequest};
 use openprogram_core::id::NodeId;
-use openprogram_core::llm::{LlmReason, ModelReply, ModelRequest, Operation, StopReason};
+use openprogram_core::llm::{ModelReply, ModelRequest, Operation, StopReason};
 use openprogram_core::session::Usage;
+use openprogram_core::structured::StructuredError;
 use openprogram_core::tool::ToolChoice;
 use openprogram_core::{Json, JsonObject};
 
-use crate::complete::{Asker, provider_of, recorded, reply_bytes, summed};
+use crate::complete::{Asker, out_of_time, provider_of, recorded, reply_bytes, summed};
 use crate::deadline::Deadline;
 use crate::ending::UsedUp;
 use crate::events::Event;
 use crate::frame::Frame;
-use crate::open_turn::{OpenTurn, Turn, say_at_top};
+use crate::open_turn::{OpenTurn, Turn, facts_of, said_or_none, say_at_top};
 use crate::ports::Ports;
+use crate::structured::{ask_again, misfit_fact};
 use crate::tool_call::{Answered, Calling, WantedCall, answers_fact, calls_fact};
 use crate::tools::choice_fact;
 use crate::turn::{PlannedTurn, plan_turn};
@@ -32,6 +34,8 @@ const ID_BYTES_MAX: usize = 128;
 pub(crate) struct Worked<'a> {
     pub(crate) open: OpenTurn<'a>,
     pub(crate) text: String,
+    /// The checked value of a turn with a format.
+    structured: Option<Json>,
     stop: StopReason,
     pub(crate) usage: Usage,
     pub(crate) n_requests: u32,
@@ -67,6 +71,7 @@ pub(crate) async fn exec_planned(
     });
     Ok(ExecReply {
         text: worked.text,
+        structured: worked.structured,
         usage: worked.usage,
     })
 }
@@ -98,10 +103,19 @@ pub(crate) async fn work<'a>(
         let (open, reply) = work.ask().await?;
         let calls = work.wanted(&reply);
         let text = reply.text();
-        if calls.is_empty() {
+        if calls.is_empty() || work.n_repairs > 0 {
+            let format = turn.format.as_ref();
+            let structured = match format.map(|format| format.read(&reply)).transpose() {
+                Ok(structured) => structured,
+                Err(error) => {
+                    work.repair(open, &reply, &error).await?;
+                    continue;
+                }
+            };
             return Ok(Worked {
                 open,
                 text,
+                structured,
                 stop: reply.stop,
                 usage: work.usage,
                 n_requests,
@@ -137,6 +151,8 @@ struct Work<'a> {
     ids: Vec<String>,
     used_up: UsedUp,
     usage: Usage,
+    /// How often the value of the format was asked for again; counted apart from the requests.
+    n_repairs: u32,
 }
 
 impl<'a> Work<'a> {
@@ -166,6 +182,10 @@ impl<'a> Work<'a> {
         if let Some(choice) = choice_fact(&turn.choice) {
             facts.insert("tool_choice".to_owned(), choice);
         }
+        let format = turn.format.as_ref().map(|planned| planned.format.clone());
+        if let Some(format) = &format {
+            facts.insert("response_format".to_owned(), format.name.clone().into());
+        }
         let next = Turn {
             input: recorded(&content),
             facts,
@@ -177,6 +197,7 @@ impl<'a> Work<'a> {
         request.tools = tools;
         request.tool_choice = turn.choice.clone();
         request.parallel_tool_calls = turn.parallel;
+        request.response_format = format;
         Ok(Self {
             ports,
             frame,
@@ -188,6 +209,7 @@ impl<'a> Work<'a> {
             ids: Vec::new(),
             used_up: UsedUp::default(),
             usage: Usage::default(),
+            n_repairs: 0,
         })
     }
 
@@ -198,6 +220,30 @@ impl<'a> Work<'a> {
         self.usage = summed(self.usage, reply.usage);
         self.used_up.count_reply(reply_bytes(&reply));
         Ok((open, reply))
+    }
+
+    /// Gets a request for a better reply ready, or gives the failure of the turn.
+    async fn repair(
+        &mut self,
+        open: OpenTurn<'a>,
+        reply: &ModelReply,
+        error: &StructuredError,
+    ) -> Result<(), Failure> {
+        let format = self.turn.format.as_ref();
+        let most = format.map_or(0, |planned| planned.format.max_validation_retries);
+        if !error.code.repairable() || self.n_repairs == most {
+            return Err(open.fail(error.to_failure()).await);
+        }
+        self.n_repairs += 1;
+        let (node, text) = (open.id().clone(), reply.text());
+        let mut facts = facts_of(reply.stop);
+        facts.insert("misfit".to_owned(), misfit_fact(error));
+        open.close(said_or_none(&text), facts).await?;
+        self.next = ask_again(&mut self.request, &text, error);
+        let retry_of = Json::from(node.as_str());
+        self.next.facts.insert("retry_of".to_owned(), retry_of);
+        self.reads.push(node);
+        Ok(())
     }
 
     /// The calls of a reply, each with an id of its own.
@@ -283,23 +329,7 @@ impl<'a> Work<'a> {
         }
         // The node of the call is closed before anybody is told.
         self.ports.recorder.settle().await?;
-        Err(self.out_of_time(&wanted.call))
-    }
-
-    fn out_of_time(&self, call: &ToolCall) -> Failure {
-        let elapsed = self.asker.deadline.elapsed();
-        let model = self.asker.provider.name();
-        let tool: String = call.name.chars().take(64).collect();
-        let message = format!("the time budget of {elapsed:.1?} ended while the tool `{tool}` ran");
-        let mut failure = Failure::new(FailureCode::Llm, message)
-            .with("reason", LlmReason::Timeout.as_str())
-            .with("retryable", false);
-        if let Some((provider, _)) = model.split_once(':') {
-            failure = failure.with("provider", provider);
-        }
-        failure
-            .with("elapsed_s", elapsed.as_secs_f64())
-            .with("model", model)
+        Err(out_of_time(&self.asker, &wanted.call))
     }
 
     /// Puts the reply and its answers into the next request.
@@ -353,28 +383,7 @@ impl<'a> Work<'a> {
 const CUT: &str = "Not run: your message was cut off at its length limit inside the arguments of \
                    a call. Call again with shorter arguments, one call at a time.";
 
-/// Why a reply ended, where it is not the usual end.
-fn facts_of(stop: StopReason) -> JsonObject {
-    let mut facts = JsonObject::new();
-    let unusual = match stop {
-        StopReason::End | StopReason::ToolUse => return facts,
-        StopReason::Length => "length",
-        StopReason::Refusal => "refusal",
-        StopReason::Other => "other",
-    };
-    facts.insert("stop".to_owned(), unusual.into());
-    facts
-}
-
 /// Whether an id can be sent back: it says something and is no longer than ids are.
 fn is_id(id: &str) -> bool {
     !id.trim().is_empty() && id.len() <= ID_BYTES_MAX
-}
-
-fn said_or_none(text: &str) -> Json {
-    if text.trim().is_empty() {
-        Json::Null
-    } else {
-        text.into()
-    }
 }

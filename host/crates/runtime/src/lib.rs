@@ -88,6 +88,7 @@ mod request;
 mod resolve;
 mod services;
 mod sources;
+mod structured;
 mod tool_call;
 mod tools;
 mod top;

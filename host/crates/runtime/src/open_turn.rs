@@ -6,6 +6,7 @@
 use openprogram_core::failure::Failure;
 use openprogram_core::function::{Expose, RenderRange, RuntimeRole};
 use openprogram_core::id::NodeId;
+use openprogram_core::llm::StopReason;
 use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus, Usage};
 use openprogram_core::{Json, JsonObject};
 
@@ -181,4 +182,26 @@ pub(crate) async fn say_at_top(
     };
     ports.recorder.append(new, end).await?;
     Ok(id)
+}
+
+/// Why a reply ended, where it is not the usual end.
+pub(crate) fn facts_of(stop: StopReason) -> JsonObject {
+    let mut facts = JsonObject::new();
+    let unusual = match stop {
+        StopReason::End | StopReason::ToolUse => return facts,
+        StopReason::Length => "length",
+        StopReason::Refusal => "refusal",
+        StopReason::Other => "other",
+    };
+    facts.insert("stop".to_owned(), unusual.into());
+    facts
+}
+
+/// What a reply said, null for nothing.
+pub(crate) fn said_or_none(text: &str) -> Json {
+    if text.trim().is_empty() {
+        Json::Null
+    } else {
+        text.into()
+    }
 }

@@ -10,6 +10,7 @@ use crate::complete::{Said, check_writes, provider_of};
 use crate::frame::Frame;
 use crate::limits::SYSTEM_BYTES_MAX;
 use crate::ports::Ports;
+use crate::structured::{PlannedFormat, plan_format};
 use crate::tools::Tools;
 
 /// The most model requests that one turn may take, whatever it asks for.
@@ -22,6 +23,8 @@ pub(crate) struct PlannedTurn {
     pub(crate) tools: Tools,
     pub(crate) choice: ToolChoice,
     pub(crate) parallel: Option<bool>,
+    /// What the last reply has to look like.
+    pub(crate) format: Option<PlannedFormat>,
     /// How many model requests it may take.
     pub(crate) iterations_max: u32,
 }
@@ -30,17 +33,22 @@ pub(crate) struct PlannedTurn {
 ///
 /// # Errors
 /// Before any model is asked: `no-provider`, `invalid-argument`, `denied`, `not-found`,
-/// `limit-reached`.
+/// `limit-reached`, `structured`.
 pub(crate) fn plan_turn(
     ports: &Ports,
     frame: &Frame,
     request: ExecRequest,
 ) -> Result<PlannedTurn, Failure> {
-    check_writes(provider_of(ports, request.runtime)?)?;
+    let provider = provider_of(ports, request.runtime)?;
+    check_writes(provider)?;
     let content = said(ports, request.content)?;
     let own = frame.system(request.runtime);
     let system = joined(own.into_iter().chain(request.system))?;
     let tools = Tools::of(ports, frame, &request.tools)?;
+    let has_tools = !tools.names.is_empty();
+    let format = request.response_format.as_ref();
+    let format = format.map(|format| plan_format(provider, format, has_tools));
+    let format = format.transpose()?;
     let choice = tools.choice(&ports.parts.catalog, frame, &request.tool_choice)?;
     Ok(PlannedTurn {
         role: request.runtime,
@@ -48,6 +56,7 @@ pub(crate) fn plan_turn(
         tools,
         choice,
         parallel: request.parallel_tool_calls,
+        format,
         iterations_max: request.max_iterations.clamp(1, ITERATIONS_MAX),
     })
 }

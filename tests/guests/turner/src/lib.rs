@@ -50,6 +50,27 @@ pub mod guest {
         Ok(told(&runtime.exec(request)?))
     }
 
+    /// Ends in a value of a format. `closes` closes the turn with a decision as well.
+    pub fn shaped(
+        prompt: String,
+        format: Json,
+        #[param(default = false)] tools: bool,
+        #[param(default = false)] closes: bool,
+        runtime: &Runtime,
+    ) -> Result<Json, Failure> {
+        let request = Request::new(prompt).response_format(format);
+        let request = if tools {
+            request.tool::<add>()
+        } else {
+            request.no_tools()
+        };
+        if closes {
+            return runtime.exec(request.choices(Menu::new().value("done", "DONE")));
+        }
+        let reply = runtime.exec(&request)?;
+        Ok(reply.structured().unwrap_or(Json::from(json!("nothing"))))
+    }
+
     /// Lets the model call the tools of this component, named by their paths.
     pub fn own_tools(prompt: String, runtime: &Runtime) -> Result<Json, Failure> {
         let request = Request::new(prompt)

@@ -9,6 +9,7 @@ use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::Failure;
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{ExecRequest, ToolsWanted};
+use openprogram_core::structured::{StructuredCode, StructuredError};
 use openprogram_core::tool::ToolChoice;
 
 use super::invalid;
@@ -17,6 +18,9 @@ use crate::limits::Limits;
 
 /// The longest name of a function: longer ones name nothing.
 const NAME_BYTES_MAX: usize = 512;
+
+/// The longest response format that is read; its schema may have half as much.
+const FORMAT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// One turn as a guest prepares it.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
@@ -27,6 +31,8 @@ pub struct RequestHandle {
     text_bytes: u64,
     system_bytes: u64,
     image_bytes: u64,
+    /// How much of what is held is the response format.
+    format_bytes: u64,
     /// Everything held, as it counts for all turns that are being prepared.
     held: u64,
     /// The first thing a setter could not accept.
@@ -48,6 +54,7 @@ impl RequestHandle {
             text_bytes: 0,
             system_bytes: 0,
             image_bytes: 0,
+            format_bytes: 0,
             held: 0,
             refused: None,
         }
@@ -163,6 +170,23 @@ impl RequestHandle {
         self.set(|handle| {
             handle.request.parallel_tool_calls = Some(allowed);
             Ok(())
+        });
+    }
+
+    pub(crate) fn set_response_format(&mut self, format: &str, held: Held<'_>) {
+        self.set(|handle| {
+            let read = match format.len() <= FORMAT_BYTES_MAX {
+                true => serde_json::from_str(format).map_err(|_| "the response format is not JSON"),
+                false => Err("the response format is longer than 2 MiB"),
+            };
+            let read = read.map_err(|message| {
+                StructuredError::new(StructuredCode::InvalidSchema, message).to_failure()
+            })?;
+            handle.request.response_format = Some(read);
+            handle.held -= handle.format_bytes;
+            *held.bytes -= handle.format_bytes;
+            handle.format_bytes = format.len() as u64;
+            handle.hold(format.len() as u64, held)
         });
     }
 
@@ -343,6 +367,30 @@ mod tests {
             &[Text("abc")],
             38,
             "the turns being prepared hold more than 40 bytes",
+        );
+    }
+
+    #[test]
+    fn a_response_format_is_held_once_and_has_to_be_json() {
+        let (limits, mut bytes) = (limits(), 0);
+        let mut handle = RequestHandle::new();
+        let mut set = |handle: &mut RequestHandle, format: &str| {
+            let bytes = &mut bytes;
+            let limits = &limits;
+            handle.set_response_format(format, Held { limits, bytes });
+            handle.held()
+        };
+        assert_eq!(set(&mut handle, "{\"type\": \"null\"}"), 16);
+        assert_eq!(set(&mut handle, "{}"), 2);
+        assert_eq!(set(&mut handle, "{oops"), 2);
+        let failure = handle.turn(RuntimeRole::Main).unwrap_err();
+        assert_eq!(failure.to_string(), "the response format is not JSON");
+        assert_eq!(failure.details["code"], "invalid_schema");
+        let mut handle = RequestHandle::new();
+        set(&mut handle, &" ".repeat(41));
+        assert_eq!(
+            handle.turn(RuntimeRole::Main).unwrap_err().details["code"],
+            "invalid_schema"
         );
     }
 

@@ -105,6 +105,16 @@ impl wire::HostRequest for CallState {
         Ok(())
     }
 
+    async fn set_response_format(
+        &mut self,
+        request: Resource<RequestHandle>,
+        format: String,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.set_response_format(&format, held);
+        Ok(())
+    }
+
     async fn set_max_iterations(
         &mut self,
         request: Resource<RequestHandle>,
@@ -135,6 +145,14 @@ impl wire::HostRequest for CallState {
 impl wire::HostReply for CallState {
     async fn text(&mut self, reply: Resource<ReplyHandle>) -> wasmtime::Result<String> {
         Ok(self.table.get(&reply)?.0.text.clone())
+    }
+
+    async fn structured(
+        &mut self,
+        reply: Resource<ReplyHandle>,
+    ) -> wasmtime::Result<Option<String>> {
+        let structured = self.table.get(&reply)?.0.structured.as_ref();
+        Ok(structured.map(ToString::to_string))
     }
 
     async fn usage(

@@ -69,8 +69,10 @@ impl HostServices for KeepingServices {
     }
 
     async fn exec(&self, request: ExecRequest) -> Result<ExecReply, Failure> {
+        let structured = request.response_format.clone();
         self.0.lock().unwrap().push(Made::Turn(request));
         Ok(ExecReply {
+            structured,
             text: "done".to_owned(),
             usage: Usage {
                 input_tokens: 1,

@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use openprogram_core::content::{ContentBlock, Message, Role, ToolCall};
 use openprogram_core::llm::{
-    Abilities, DecisionLimits, DecisionReply, DecisionState, EventSink, LlmError, LlmFailure,
-    LlmReason, ModelEvent, ModelReply, ModelRequest, Provider, StopReason, Weight,
+    Abilities, DecisionLimits, DecisionReply, DecisionState, EventSink, FormatAbility, LlmError,
+    LlmFailure, LlmReason, ModelEvent, ModelReply, ModelRequest, Provider, StopReason, Weight,
 };
 use openprogram_core::session::Usage;
 use openprogram_core::tool::ToolChoice;
@@ -213,6 +213,14 @@ impl Provider for ScriptedProvider {
             text: true,
             decide: false,
         }
+    }
+
+    /// Like a function that is called for its reply: any format, and not beside tools.
+    fn format_ability(&self) -> Option<FormatAbility> {
+        Some(FormatAbility {
+            with_tools: false,
+            keeps_order: true,
+        })
     }
 
     async fn complete(

@@ -16,6 +16,7 @@ mod records;
 mod refusals;
 mod retries;
 mod shop;
+mod structured;
 mod tool_sets;
 mod top;
 mod top_turns;
