@@ -273,7 +273,7 @@ async fn turner_ends_in_a_checked_value_or_in_a_failure_that_says_why() {
         (
             vec![],
             asked(&count, json!({"closes": true})),
-            "invalid-argument: response_format",
+            "invalid-argument response_format",
         ),
     ] {
         assert_eq!(

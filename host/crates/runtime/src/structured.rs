@@ -52,8 +52,8 @@ pub(crate) fn misfit_fact(error: &StructuredError) -> Json {
     json!({"code": error.code.as_str(), "issues": error.issues_to_json()})
 }
 
-/// Puts the reply and what is wrong with it into the request, which has no tools any more, and says
-/// how it is recorded.
+/// Puts the reply and what is wrong with it into the request, which may call nothing any more, and
+/// says how it is recorded.
 pub(crate) fn ask_again(request: &mut ModelRequest, text: &str, error: &StructuredError) -> Turn {
     let said = render_repair(error);
     if text.trim().is_empty() {
@@ -66,9 +66,10 @@ pub(crate) fn ask_again(request: &mut ModelRequest, text: &str, error: &Structur
         request.messages.push(Message::assistant(text));
         request.messages.push(Message::user(said.clone()));
     }
-    request.tools.clear();
-    request.tool_choice = ToolChoice::Auto;
-    request.parallel_tool_calls = None;
+    // The tools stay, because calls of the turn are told and what is cached begins with them.
+    if !request.tools.is_empty() {
+        request.tool_choice = ToolChoice::None;
+    }
     Turn {
         input: said.into(),
         facts: JsonObject::new(),

@@ -4,6 +4,7 @@
 //! A double that is used wrongly panics, so that the test that holds it fails.
 
 mod native;
+mod requests;
 mod scripted;
 mod shown;
 
