@@ -216,6 +216,7 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
         tools: ToolsWanted::Named(tools),
         tool_choice: ToolChoice::Named("look-up".to_owned()),
         parallel_tool_calls: Some(false),
+        response_format: None,
         max_iterations: 7,
         timeout_ms: Some(9_000),
     };
