@@ -233,7 +233,9 @@ mod tests {
         );
         check(
             "[providers.home]\nprotocol = \"gemini\"\nbase_url = \"http://[::1]/v1\"\n",
-            expect!["line 2: unknown variant `gemini`, expected `openai` or `anthropic`"],
+            expect![
+                "line 2: unknown variant `gemini`, expected one of `openai`, `anthropic`, `openai_decisions`, `google_decisions`, `systemone`"
+            ],
         );
         check(
             "[[profiles]]\nprotocol = \"openai\"\nforced_tools = true\n",
