@@ -32,6 +32,21 @@ pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<String, InputErro
     String::from_utf8(bytes).map_err(|_| InputError(format!("{shown} is not UTF-8 text")))
 }
 
+/// Opens a file that is found by its name alone. A pipe or a device of that name is refused: nobody
+/// meant it, and to open it may wait for ever.
+///
+/// # Errors
+/// As [`File::open`], and when it is neither a file nor a folder.
+pub(crate) fn open_found(path: &Path) -> io::Result<File> {
+    let metadata = path.metadata()?;
+    if metadata.is_file() || metadata.is_dir() {
+        return File::open(path);
+    }
+    Err(io::Error::other(
+        "it is neither a file nor a folder; remove it",
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,9 +3,13 @@
 //! Nothing is inherited: no variable, no home, no project file above the folder. Only a command
 //! that builds gets the way to the toolchain.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -15,6 +19,11 @@ use crate::snapshot::normalised;
 
 /// Variables by which cargo and rustc are found.
 const TOOLCHAIN: [&str; 4] = ["PATH", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
+
+/// What a command that is refused may take; it takes some hundredths of a second.
+const TIME_MAX: Duration = Duration::from_secs(60);
+/// The memory that it may have for itself: room for the largest file that is read, twice.
+const MEMORY_KIB_MAX: u64 = 1 << 20;
 
 /// A project of a person who has nothing else on the machine.
 #[derive(Debug)]
@@ -116,13 +125,36 @@ impl Project {
     /// When the binary cannot be started or writes what is not text.
     #[must_use]
     pub fn run(&self, arguments: &[&str]) -> Outcome {
-        let output = self.command(arguments).output().expect("the binary");
-        let text = |bytes| String::from_utf8(bytes).expect("the binary writes text");
-        Outcome {
-            code: code(output.status),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        }
+        outcome(self.command(arguments).output().expect("the binary"))
+    }
+
+    /// Runs `openprogram` as [`Project::run`] does, within a minute and a gigabyte of memory.
+    /// Arguments need not be text.
+    ///
+    /// # Panics
+    /// When it does not end in time.
+    #[must_use]
+    pub fn run_bounded(&self, arguments: &[impl AsRef<OsStr>]) -> Outcome {
+        let mut command = self.command_of(Path::new("/bin/sh"));
+        let bound = format!("ulimit -d {MEMORY_KIB_MAX} && exec \"$0\" \"$@\"");
+        command
+            .arg("-c")
+            .arg(bound)
+            .arg(&self.binary)
+            .args(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().expect("the binary");
+        let id = child.id().to_string();
+        let (sender, receiver) = mpsc::channel();
+        let waiting = thread::spawn(move || sender.send(child.wait_with_output()));
+        let Ok(output) = receiver.recv_timeout(TIME_MAX) else {
+            let killed = Command::new("kill").args(["-9", &id]).status();
+            let shown: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
+            panic!("{shown:?} takes longer than {TIME_MAX:?}; killed: {killed:?}");
+        };
+        // The thread has nothing left to do once it has sent.
+        let _ = waiting.join();
+        outcome(output.expect("the binary"))
     }
 
     /// Runs `openprogram` on a terminal of its own, whose whole output is in `stdout` of the outcome.
@@ -240,6 +272,15 @@ impl Outcome {
         } = self;
         let text = format!("exit {code}\n--- stdout\n{stdout}--- stderr\n{stderr}");
         project.shown(&text)
+    }
+}
+
+fn outcome(output: Output) -> Outcome {
+    let text = |bytes| String::from_utf8(bytes).expect("the binary writes text");
+    Outcome {
+        code: code(output.status),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
     }
 }
 

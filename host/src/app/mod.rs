@@ -12,6 +12,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use openprogram_component::{
     ComponentHost, Engine, EngineError, EngineOptions, Limits, LoadError, LoadedComponent,
     MetadataMode,
@@ -170,7 +171,13 @@ impl App {
     /// When the database cannot be read.
     pub fn recorded_sessions(&self) -> anyhow::Result<Option<Arc<dyn SessionStore>>> {
         let file = StateFolder::at(&self.settings.state_folder).sessions_file();
-        if !file.exists() {
+        let is_there = file.try_exists().with_context(|| {
+            format!(
+                "cannot look for sessions in `{}`",
+                self.settings.state_folder.display()
+            )
+        })?;
+        if !is_there {
             return Ok(None);
         }
         Ok(Some(Arc::new(SqliteStore::open_read_only(file)?)))

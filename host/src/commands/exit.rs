@@ -177,7 +177,7 @@ impl Report {
                 Some(of(error.code()))
             } else if let Some(error) = cause.downcast_ref::<BuildError>() {
                 Some(match error {
-                    BuildError::Missing(_) | BuildError::NoPackage(_) => {
+                    BuildError::Missing(_) | BuildError::NoFile(_) | BuildError::NoPackage(_) => {
                         of(FailureCode::InvalidArgument)
                     }
                     _ => failed,

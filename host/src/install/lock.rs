@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{InstallError, LockFormError, unreadable, unwritable};
+use crate::input::open_found;
 use crate::settings::{COMPONENTS_MAX, LOCK_FILE, check_component_name};
 
 /// Largest lock file. A thousand components with long paths fit.
@@ -60,7 +61,7 @@ impl Lock {
     /// When it cannot be read or is not exactly what this program writes.
     pub fn read(project_folder: &Path) -> Result<Self, InstallError> {
         let path = project_folder.join(LOCK_FILE);
-        let file = match fs::File::open(&path) {
+        let file = match open_found(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(unreadable(&path)(error)),

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::SettingsError;
+use crate::input::open_found;
 
 /// The name of the project file.
 pub const PROJECT_FILE: &str = "openprogram.toml";
@@ -44,7 +45,7 @@ fn project_file(folder: &Path, current_folder: &Path) -> Result<Found, SettingsE
         path: path.clone(),
         source,
     };
-    let file = match std::fs::File::open(&path) {
+    let file = match open_found(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         // A folder of that name is not a project file.

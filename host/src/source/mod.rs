@@ -24,6 +24,9 @@ pub enum BuildError {
     /// Nothing is there.
     #[error("there is no file or folder `{}`", .0.display())]
     Missing(PathBuf),
+    /// It is a pipe or a device.
+    #[error("`{}` is neither a file nor a folder; give a `.wasm` file or a source folder", .0.display())]
+    NoFile(PathBuf),
     /// The folder holds no package.
     #[error("`{}` holds no Cargo.toml, so there is nothing to build", .0.display())]
     NoPackage(PathBuf),
@@ -199,7 +202,10 @@ pub fn component_file(
         return Ok(source.to_owned());
     }
     if !source.is_dir() {
-        return Err(BuildError::Missing(source.to_owned()));
+        return Err(match source.exists() {
+            true => BuildError::NoFile(source.to_owned()),
+            false => BuildError::Missing(source.to_owned()),
+        });
     }
     let stamp = fresh::Stamp::of(source, cache);
     if let Some(path) = stamp.fresh_component() {

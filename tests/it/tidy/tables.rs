@@ -352,12 +352,12 @@ const HOST: Arrows = Arrows {
     modules: &[
         ("input", &[]),
         ("sdk", &[]),
-        ("settings", &[]),
+        ("settings", &["input"]),
         ("source", &["sdk"]),
         ("state", &[]),
         ("text", &[]),
         ("scaffold", &["sdk", "settings", "source"]),
-        ("install", &["settings"]),
+        ("install", &["input", "settings"]),
         ("app", &["input", "settings", "source", "state", "install"]),
         ("checks", &["settings", "source", "state", "install", "app"]),
         (
