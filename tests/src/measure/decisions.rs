@@ -6,7 +6,9 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow};
 use async_trait::async_trait;
 use openprogram_core::JsonObject;
-use openprogram_core::decision::{Menu, MenuOption, OptionKind, OptionSpec, Payload, parse_reply};
+use openprogram_core::decision::{
+    Menu, MenuOption, OptionKind, OptionSpec, Payload, parse_reply, parse_schema,
+};
 use openprogram_core::function::{Expose, Function, Parameter, RenderRange};
 use openprogram_core::guest::DecisionRequest;
 use openprogram_core::id::{NodeId, SessionId, Timestamp};
@@ -22,6 +24,7 @@ use crate::table::{Timing, heading, line, time, time_async, wanted};
 
 pub(super) async fn measure() -> Result<()> {
     replies()?;
+    menus()?;
     heading("A decision around a model that answers at once, in SQLite, callers = 0");
     let folder = tempfile::tempdir()?;
     let short = decision(&folder.path().join("short.db"), 10).await?;
@@ -63,6 +66,68 @@ fn replies() -> Result<()> {
         );
     }
     wanted("2 KB at most 20 µs; 1 MiB at most 50 ms");
+    whole_object(&menu);
+    Ok(())
+}
+
+/// A reply that is one JSON object from end to end, against one JSON parse of the same bytes.
+fn whole_object(menu: &Menu) {
+    let notes = vec!["a word or two, \"quoted\""; 60];
+    let reply = json!({"call": "done", "args": {"notes": notes}}).to_string();
+    let base = time(20_000, || {
+        let value: serde_json::Value = serde_json::from_str(&reply).expect("JSON");
+        std::hint::black_box(value);
+    });
+    line(
+        &format!("bare: one JSON parse of {} bytes", reply.len()),
+        base,
+        None,
+    );
+    let timing = time(20_000, || {
+        let picked = parse_reply(menu, &reply, CheckMode::Strict);
+        std::hint::black_box(picked.is_ok());
+    });
+    line(
+        "reading and checking the same bytes as a pick",
+        timing,
+        Some(base),
+    );
+    wanted("a ratio of at most 3");
+}
+
+/// Checking and rendering menus of options with three arguments each.
+fn menus() -> Result<()> {
+    heading("Checking and rendering a menu");
+    for count in [2, 10, 100] {
+        let options = (0..count).map(|n| {
+            let schema = json!({
+                "reason": "Why this one fits.",
+                "steps": [{"action": {"type": "str"}, "effort": {"type": "u8", "options": [1, 2, 3]}}],
+                "sure": {"type": "bool"},
+            });
+            let fields = parse_schema(&schema)?;
+            let description = "One sentence that says when to pick this option.".to_owned();
+            let payload = Payload::Schema(Arc::new(fields));
+            Ok(MenuOption::new(format!("option_{n}"), Some(description), payload))
+        });
+        let options = options.collect::<Result<Vec<_>>>()?;
+        let menu = Menu::new(options.clone()).map_err(|error| anyhow!("{error}"))?;
+        let text = json!(menu.text()).to_string();
+        let base = time(2_000, || {
+            let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            std::hint::black_box(value);
+        });
+        let timing = time(2_000, || {
+            let menu = Menu::new(options.clone());
+            std::hint::black_box(menu.is_ok());
+        });
+        let name = format!(
+            "{count} options, {} bytes; ratio to one JSON parse of them",
+            menu.text().len()
+        );
+        line(&name, timing, Some(base));
+    }
+    wanted("2 options at most 15 µs, 10 at most 75 µs, 100 at most 750 µs");
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! The last pick of a reply that is valid wins. Names are never guessed.
 
 use super::arguments;
-use super::example::is_example;
+use super::example::{example, is_example};
 use super::extract::{ARGUMENT_KEYS, Candidate, find};
 use super::menu::{DECISION_FIELD, Menu};
 use super::option::{MenuOption, Payload};
@@ -99,7 +99,8 @@ impl Pick {
     }
 }
 
-/// Reads a reply: the last pick that is valid.
+/// Reads a reply: the last pick that is valid. A `Call:` quoted from the menu, followed by a pick of
+/// an option that is not valid, is none: whoever quotes and then slips is asked again.
 ///
 /// Decisions are checked strictly; [`CheckMode::Lenient`] is for callers that ask for it.
 ///
@@ -116,6 +117,8 @@ pub fn parse_reply(menu: &Menu, reply: &str, mode: CheckMode) -> Result<Pick, Pi
             continue;
         }
         match check_pick(menu, found.into_candidate(), mode) {
+            // The call of the menu itself, before a pick that does not hold, was quoted and not meant.
+            Ok(pick) if of_option && is_shown_call(menu, &pick) => {}
             Ok(pick) => return Ok(pick),
             Err(this) if says_more => {
                 error = Some(this);
@@ -129,6 +132,13 @@ pub fn parse_reply(menu: &Menu, reply: &str, mode: CheckMode) -> Result<Pick, Pi
         kind: PickErrorKind::NoAction,
         message: "the reply holds no pick".to_owned(),
     }))
+}
+
+/// Whether a pick is the `Call:` of its option, as the menu shows it.
+fn is_shown_call(menu: &Menu, pick: &Pick) -> bool {
+    let members = menu.options()[pick.index].members();
+    let shown = example(members.iter().map(|member| member.field));
+    shown.as_object() == Some(&pick.arguments)
 }
 
 /// Checks one pick against the menu: its name, the form of its arguments, then each of them.

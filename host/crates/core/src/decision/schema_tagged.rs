@@ -31,7 +31,12 @@ impl Parser {
         let kind = parse_text_at(&format!("{path}.$t"), &object["$t"])?;
         let mut spec = match (kind.as_str(), object.get("of"), object.get("cases")) {
             ("option", Some(of), None) => {
-                let of = self.bare(&format!("{path}.of"), of, level)?;
+                let of_path = format!("{path}.of");
+                let mut of = self.spec(&of_path, of, level + 1)?;
+                // Other allowed values are checked where the whole field is.
+                if of.ty == Type::String {
+                    of = without_options(&of_path, of)?;
+                }
                 Spec {
                     ty: Type::Option(Box::new(of.ty)),
                     ..of
@@ -71,14 +76,7 @@ impl Parser {
     /// A field whose allowed values, if it has some, are part of its type.
     fn bare(&mut self, path: &str, json: &Json, level: usize) -> Result<Spec, SchemaError> {
         let spec = self.spec(path, json, level + 1)?;
-        if spec.options.is_empty() {
-            return Ok(spec);
-        }
-        Ok(Spec {
-            ty: item_of_options(path, &spec.ty, &spec.options)?,
-            description: spec.description,
-            options: Vec::new(),
-        })
+        without_options(path, spec)
     }
 
     /// Reads cases; those of a variant, which has a level, may hold a value.
@@ -146,6 +144,18 @@ impl Parser {
         }
         Ok(case)
     }
+}
+
+/// Makes the allowed values a part of the type.
+fn without_options(path: &str, spec: Spec) -> Result<Spec, SchemaError> {
+    if spec.options.is_empty() {
+        return Ok(spec);
+    }
+    Ok(Spec {
+        ty: item_of_options(path, &spec.ty, &spec.options)?,
+        description: spec.description,
+        options: Vec::new(),
+    })
 }
 
 fn only(path: &str, object: &JsonObject, keys: &[&str]) -> Result<(), SchemaError> {

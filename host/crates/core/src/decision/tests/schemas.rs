@@ -25,13 +25,14 @@ fn nested() -> Json {
             "closed": {"description": "It is over.", "of": {"fields": {"why": "the reason"}}},
         }},
         "labels": [{"$t": "option", "of": {"options": ["red", "blue"]}}],
+        "effort": {"$t": "option", "of": {"type": "int", "options": [1, 2, 3]}},
     })
 }
 
 #[test]
 fn tagged_types_are_shown_with_everything_that_is_known() {
     expect_test::expect![[r#"
-        plan(mood: str, owner: dict, costs: dict, end: str | dict, labels: list)
+        plan(mood: str, owner: dict, costs: dict, end: str | dict, labels: list, effort: int)
             mood (str; one of "calm", "tense")
                 "calm": All is well.
             owner (dict; optional): who does it
@@ -42,7 +43,8 @@ fn tagged_types_are_shown_with_everything_that_is_known() {
                 "closed": It is over.
                     why (str): the reason
             labels (list of str; one of "red", "blue" or null)
-            Call: {"call": "plan", "args": {"mood": "<str>", "owner": {"name": "<str>", "since": 0}, "costs": {}, "end": {"closed": {"why": "<str>"}}, "labels": ["<str>"]}}
+            effort (int; one of 1, 2, 3; optional)
+            Call: {"call": "plan", "args": {"mood": "<str>", "owner": {"name": "<str>", "since": 0}, "costs": {}, "end": {"closed": {"why": "<str>"}}, "labels": ["<str>"], "effort": 0}}
     "#]].assert_eq(menu(&file(&nested())).unwrap().text());
 }
 
@@ -57,7 +59,7 @@ fn tagged_types_are_checked_whole() {
     };
     let full = json!({
         "mood": "calm", "owner": {"name": "Ada", "since": 3}, "costs": {"rent": 2.5},
-        "end": {"closed": {"why": "done"}}, "labels": ["red", null]
+        "end": {"closed": {"why": "done"}}, "labels": ["red", null], "effort": 2
     });
     assert_eq!(read(full.clone()), Ok(full));
     let least = json!({"mood": "tense", "costs": {}, "end": "open", "labels": []});
@@ -161,4 +163,42 @@ fn an_object_that_cannot_describe_one_field_says_how_to_write_fields() {
     }
     let written = json!({"a": {"fields": {"type": "what kind it is", "items": ["what it holds"]}}});
     assert_eq!(parse_schema(&written).unwrap().fields.len(), 1);
+}
+
+#[test]
+fn a_call_quoted_from_the_menu_before_a_slip_is_not_picked() {
+    let file = json!({"form": "dict", "entries": [
+        {"key": "volume", "handler": {"kind": "schema", "schema": {"level": {"type": "int"}}}},
+        {"key": "timer", "handler": {"kind": "schema", "schema": {"minutes": {"type": "int"}}}},
+        {"key": "stop", "handler": {"kind": "value", "value": "STOPPED"}}
+    ]});
+    let menu = menu(&file).unwrap();
+    let read = |reply: &str| match parse_reply(&menu, reply, CheckMode::Strict) {
+        Ok(pick) => format!("{} {}", pick.name, Json::Object(pick.arguments)),
+        Err(error) => error.message,
+    };
+    let shown = r#"{"call": "volume", "args": {"level": 0}}"#;
+    let slip = r#"{"call": "timer", "args": {"minutes": "five"}}"#;
+    let problem = "`minutes`: expected an integer, got a string";
+    assert_eq!(read(&format!("I may say {shown}, and say {slip}")), problem);
+    assert_eq!(
+        read(&format!(r#"I may say {{"call": "stop"}}, and say {slip}"#)),
+        problem
+    );
+    // It may well be meant when it stands last, or when what follows names no option.
+    assert_eq!(
+        read(&format!("{slip} or rather {shown}")),
+        r#"volume {"level":0}"#
+    );
+    let none = r#"{"call": "dance"}"#;
+    assert_eq!(
+        read(&format!("{shown} and {none}")),
+        r#"volume {"level":0}"#
+    );
+    // Another valid pick before a slip counts as ever.
+    let meant = r#"{"call": "volume", "args": {"level": 3}}"#;
+    assert_eq!(
+        read(&format!("{meant} and {slip}")),
+        r#"volume {"level":3}"#
+    );
 }

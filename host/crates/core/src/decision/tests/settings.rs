@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::super::{
-    Confidence, ConfidenceSource, DecisionSettings, GROUPS_MAX, GroupedMenu, Menu, MenuOption,
-    MinConfidence, OptionGroup, OptionSpec, Pick, count_votes, parse_reply, rotation, settle,
+    Confidence, ConfidenceSource, DecisionSettings, GROUPS_MAX, GroupedMenu, MENU_OPTIONS_MAX,
+    Menu, MenuOption, MinConfidence, OPTION_TEXT_CHARS_MAX, OptionGroup, OptionSpec, Payload, Pick,
+    count_votes, parse_reply, rotation, settle,
 };
 use super::menu;
 use crate::Json;
@@ -295,4 +296,34 @@ fn the_way_out_is_an_option_whose_value_is_null() {
     );
     let value = super::super::resolve_value(&menu, &pick(&menu, "pass"));
     assert_eq!(value, Some(Json::Null));
+}
+
+#[test]
+fn every_option_of_the_largest_menu_is_shown_and_can_be_picked() {
+    let names: Vec<_> = (0..MENU_OPTIONS_MAX)
+        .map(|n| format!("option-{n}"))
+        .collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let menu = letters(&names);
+    for (index, name) in names.iter().enumerate() {
+        assert!(
+            menu.text()
+                .contains(&format!("    Call: {{\"call\": \"{name}\"}}\n"))
+        );
+        let picked = pick(&menu, &name.replace('-', "_"));
+        assert_eq!((picked.index, picked.name.as_str()), (index, *name));
+    }
+}
+
+#[test]
+fn a_long_description_is_cut_visibly() {
+    let described = |length: usize| {
+        let description = "x".repeat(length);
+        let payload = Payload::Value(Json::Null);
+        let option = MenuOption::new("a".to_owned(), Some(description), payload);
+        Menu::new(vec![option]).unwrap().text().to_owned()
+    };
+    let most = "x".repeat(OPTION_TEXT_CHARS_MAX);
+    assert!(described(OPTION_TEXT_CHARS_MAX).contains(&format!("    {most}\n")));
+    assert!(described(OPTION_TEXT_CHARS_MAX + 1).contains(&format!("    {most} … [cut]\n")));
 }

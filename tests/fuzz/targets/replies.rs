@@ -1,0 +1,7 @@
+//! Replies of models: extraction and validation.
+#![no_main]
+
+#[path = "../src/properties.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| properties::check_reply(bytes));
