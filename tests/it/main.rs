@@ -11,6 +11,7 @@ mod decision;
 mod essays;
 mod foreign;
 mod models;
+mod picks;
 mod printed;
 mod sandbox;
 mod tidy;

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 ///
 /// An option is `fn PATH` (a function of this component), `schema { … }` as in
 /// [`schema!`](crate::schema), `type TYPE` (the fields of a type), a closure of one typed argument
-/// or none, or any expression, which is a value. Names are identifiers or texts.
+/// or none, or any expression, which is a value. Names are identifiers or texts. Without a name of
+/// its own, `fn PATH` has that of the function, and a text is the name and the value.
 ///
 /// ```no_run
 /// # #[openprogram_guest::functions(package = "example:desk")]
@@ -22,8 +23,8 @@ use serde_json::{Value, json};
 /// pub fn route(message: String, runtime: &Runtime) -> Result<Json, Failure> {
 ///     let mut notes = Vec::new();
 ///     let menu = menu! {
-///         look_up: fn look_up,
-///         skip: "SKIPPED",
+///         fn look_up,
+///         "skip",
 ///         /// Pick when stuck.
 ///         abort: json!({"signal": "abort"}),
 ///         /// Answer in a few words.
@@ -76,6 +77,25 @@ macro_rules! __menu {
     };
     (($menu:expr) [$($doc:literal)*] $name:tt : $value:expr $(, $($rest:tt)*)?) => {
         $crate::__menu!(($menu.value_described($crate::__name!($name), $value, &$crate::decision::private::described(&[$($doc),*]))) [] $($($rest)*)?)
+    };
+    (($menu:expr) [$($doc:literal)*] fn $path:path $(, $($rest:tt)*)?) => {
+        $crate::__menu!(
+            ($menu.function_described::<$path>(
+                $crate::decision::private::last_segment(::core::stringify!($path)),
+                &$crate::decision::private::described(&[$($doc),*]),
+            ))
+            [] $($($rest)*)?
+        )
+    };
+    (($menu:expr) [$($doc:literal)*] $name:literal $(, $($rest:tt)*)?) => {
+        $crate::__menu!(
+            ($menu.value_described(
+                $name,
+                $name,
+                &$crate::decision::private::described(&[$($doc),*]),
+            ))
+            [] $($($rest)*)?
+        )
     };
 }
 
@@ -177,6 +197,14 @@ macro_rules! __name {
 pub fn described(lines: &[&str]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| line.trim()).collect();
     lines.join("\n").trim().to_owned()
+}
+
+/// The name of a function by its path.
+#[doc(hidden)]
+#[must_use]
+pub fn last_segment(path: &str) -> &str {
+    let name = path.rsplit("::").next().unwrap_or(path).trim();
+    name.strip_prefix("r#").unwrap_or(name)
 }
 
 /// A field with these values; its type is that of the first one.

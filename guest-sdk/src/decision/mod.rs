@@ -20,7 +20,7 @@ pub use schema::{Choice, Fields, Schema};
 /// For generated code only.
 #[doc(hidden)]
 pub mod private {
-    pub use super::literal::{described, one_of};
+    pub use super::literal::{described, last_segment, one_of};
     pub use super::schema::{
         Members, case_of, cases, field, members_of, not_a_case, object, parse,
     };

@@ -19,6 +19,46 @@ pub struct OptionSpec {
 }
 
 impl OptionSpec {
+    /// An option that runs the function of this name.
+    pub fn function(name: impl Into<String>, function: impl Into<String>) -> Self {
+        Self::of(name.into(), OptionKind::Function(function.into()))
+    }
+
+    /// An option that stands for a value.
+    pub fn value(name: impl Into<String>, value: impl Into<Json>) -> Self {
+        Self::of(name.into(), OptionKind::Value(value.into()))
+    }
+
+    /// An option whose fields the model fills in.
+    pub fn schema(name: impl Into<String>, fields: RecordType) -> Self {
+        Self::of(name.into(), OptionKind::Schema(fields))
+    }
+
+    /// The same option with a description.
+    #[must_use]
+    pub fn described(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    fn of(name: String, kind: OptionKind) -> Self {
+        Self {
+            name,
+            description: None,
+            kind,
+        }
+    }
+
+    /// Options by name, in the order of the entries.
+    pub fn by_name<N: Into<String>>(
+        entries: impl IntoIterator<Item = (N, OptionKind)>,
+    ) -> Vec<Self> {
+        let entries = entries.into_iter();
+        entries
+            .map(|(name, kind)| Self::of(name.into(), kind))
+            .collect()
+    }
+
     /// Looks up the function that the option names, if it names one.
     ///
     /// Without a description, or with an empty one, the summary of the function is shown.

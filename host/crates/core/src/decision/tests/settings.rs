@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::super::{
     Confidence, ConfidenceSource, DecisionSettings, GROUPS_MAX, GroupedMenu, MENU_OPTIONS_MAX,
-    Menu, MenuOption, MinConfidence, OPTION_TEXT_CHARS_MAX, OptionGroup, OptionSpec, Payload, Pick,
-    count_votes, parse_reply, rotation, settle,
+    Menu, MenuOption, MinConfidence, OPTION_TEXT_CHARS_MAX, OptionGroup, OptionKind, OptionSpec,
+    Payload, Pick, count_votes, parse_reply, rotation, settle,
 };
 use super::menu;
 use crate::Json;
@@ -326,4 +326,22 @@ fn a_long_description_is_cut_visibly() {
     let most = "x".repeat(OPTION_TEXT_CHARS_MAX);
     assert!(described(OPTION_TEXT_CHARS_MAX).contains(&format!("    {most}\n")));
     assert!(described(OPTION_TEXT_CHARS_MAX + 1).contains(&format!("    {most} … [cut]\n")));
+}
+
+#[test]
+fn options_are_made_one_by_one_or_by_name() {
+    let fields = super::super::parse_schema(&json!({"why": "the reason"})).unwrap();
+    let list = vec![
+        OptionSpec::function("refund", "issue-refund"),
+        OptionSpec::value("done", "OVER"),
+        OptionSpec::schema("plan", fields.clone()),
+    ];
+    let by_name = OptionSpec::by_name([
+        ("refund", OptionKind::Function("issue-refund".to_owned())),
+        ("done", OptionKind::Value(json!("OVER"))),
+        ("plan", OptionKind::Schema(fields)),
+    ]);
+    assert_eq!(list, by_name);
+    let described = OptionSpec::value("done", "OVER").described("It is over.");
+    assert_eq!(described.description.as_deref(), Some("It is over."));
 }
