@@ -43,6 +43,8 @@ pub struct Limits {
     pub menu_options: u64,
     /// Bytes of the texts of one menu: names, descriptions, values, schemas, context.
     pub menu_bytes: u64,
+    /// Bytes that all menus and picks of a call hold together.
+    pub menus_bytes: u64,
     /// Bytes of one text that a guest gives to the host: a prompt, a name, arguments.
     pub text_bytes: u64,
     /// Bytes of a system prompt.
@@ -89,6 +91,8 @@ impl Default for Limits {
             call_depth: 32,
             menu_options: 256,
             menu_bytes: 1 << 20,
+            // As JSON values they take some times as much.
+            menus_bytes: 8 << 20,
             text_bytes: 1 << 20,
             // The number stands in the contract, at `set-system`.
             system_bytes: 64 << 10,

@@ -21,6 +21,8 @@ pub(crate) struct CallState {
     pub(crate) services: Option<Arc<dyn HostServices>>,
     /// Bytes that the turns being prepared hold.
     pub(crate) turn_bytes: u64,
+    /// How much all menus and picks hold.
+    pub(crate) menu_bytes: u64,
     wasi: WasiCtx,
     cpu: CpuMeter,
     memory: MemoryMeter,
@@ -50,6 +52,7 @@ impl CallState {
             table,
             services,
             turn_bytes: 0,
+            menu_bytes: 0,
             wasi: wasi.build(),
             cpu: CpuMeter::new(limits.cpu_ms),
             memory: MemoryMeter::new(&limits),

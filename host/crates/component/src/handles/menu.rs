@@ -12,6 +12,7 @@ use openprogram_core::decision::{
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
 
+use super::turn::Held;
 use crate::limits::Limits;
 
 /// How many times a model is asked again when a menu does not say; from the contract.
@@ -58,11 +59,17 @@ impl MenuHandle {
         }
     }
 
+    /// How much it holds, to be given back when it is dropped.
+    pub(crate) fn held(&self) -> u64 {
+        self.bytes
+    }
+
     /// Counts the texts of the menu.
-    pub(crate) fn pay(&mut self, texts: &[&str], limits: &Limits) -> Result<(), Failure> {
+    pub(crate) fn pay(&mut self, texts: &[&str], held: &mut Held<'_>) -> Result<(), Failure> {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        hold(bytes as u64, held)?;
         self.bytes = self.bytes.saturating_add(bytes as u64);
-        let max = limits.menu_bytes;
+        let max = held.limits.menu_bytes;
         if self.bytes <= max {
             return Ok(());
         }
@@ -138,6 +145,20 @@ impl MenuHandle {
     }
 }
 
+/// Counts what all menus and picks of a call hold together.
+///
+/// # Errors
+/// `limit-reached`, and nothing is counted.
+pub(crate) fn hold(bytes: u64, held: &mut Held<'_>) -> Result<(), Failure> {
+    let max = held.limits.menus_bytes;
+    if *held.bytes + bytes > max {
+        let message = format!("all menus and picks of one call hold at most {max} bytes together");
+        return Err(Failure::limit("menus_bytes", max, message));
+    }
+    *held.bytes += bytes;
+    Ok(())
+}
+
 pub(crate) fn invalid(path: &str, message: String) -> Failure {
     Failure::new(FailureCode::InvalidArgument, message).with("path", path)
 }
@@ -147,8 +168,13 @@ mod tests {
     use super::*;
 
     fn add(menu: &mut MenuHandle, name: &str, limits: &Limits) {
+        let mut bytes = 0;
+        let mut held = Held {
+            limits,
+            bytes: &mut bytes,
+        };
         menu.set(|menu| {
-            menu.pay(&[name], limits)?;
+            menu.pay(&[name], &mut held)?;
             let kind = OptionKind::Function("f".to_owned());
             menu.add(name.to_owned(), None, kind, limits)
         });
@@ -191,5 +217,25 @@ mod tests {
         assert_eq!(menu.options.len(), 1);
         let path = menu.refused.and_then(|f| f.details.get("path").cloned());
         assert_eq!(path, Some("options[1]".into()));
+    }
+
+    #[test]
+    fn all_menus_of_a_call_hold_so_much_together() {
+        let limits = Limits {
+            menus_bytes: 10,
+            ..Limits::default()
+        };
+        let mut bytes = 0;
+        let mut pay = |text: &str| {
+            let mut held = Held {
+                limits: &limits,
+                bytes: &mut bytes,
+            };
+            MenuHandle::new().pay(&[text], &mut held)
+        };
+        assert_eq!(pay("123456"), Ok(()));
+        let failure = pay("12345").unwrap_err();
+        assert_eq!(failure.details["which"], "menus_bytes");
+        assert_eq!(pay("1234"), Ok(()), "what was refused is not held");
     }
 }

@@ -10,7 +10,7 @@ use openprogram_core::guest::{ExecReply, PickedOption};
 use openprogram_core::llm::DecisionState;
 use openprogram_core::session::Usage;
 
-pub(crate) use menu::{RETRIES_DEFAULT, invalid};
+pub(crate) use menu::{RETRIES_DEFAULT, hold, invalid};
 pub(crate) use sink::{Mailbox, Piece};
 pub(crate) use turn::Held;
 #[expect(unreachable_pub, reason = "the generated bindings re-export them")]
@@ -24,7 +24,11 @@ pub struct RuntimeHandle {
 
 /// A pick that was not carried out.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
-pub struct PickedHandle(pub(crate) PickedOption);
+pub struct PickedHandle {
+    pub(crate) picked: PickedOption,
+    /// How much it holds, to be given back when it is dropped.
+    pub(crate) held: u64,
+}
 
 /// One decision put to a decider.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]

@@ -39,7 +39,7 @@ pub struct RequestHandle {
     refused: Option<Failure>,
 }
 
-/// What the turns that are being prepared may hold together, of one call.
+/// What the turns that are being prepared may hold together, of one call; menus and picks likewise.
 pub(crate) struct Held<'a> {
     pub(crate) limits: &'a Limits,
     /// How much they hold.

@@ -12,7 +12,7 @@ use super::to_wire;
 use crate::bindings::openprogram::agentic::decision as wire;
 use crate::bindings::openprogram::agentic::types;
 use crate::handles::{
-    MenuHandle, PickedHandle, RETRIES_DEFAULT, RequestHandle, RuntimeHandle, invalid,
+    Held, MenuHandle, PickedHandle, RETRIES_DEFAULT, RequestHandle, RuntimeHandle, hold, invalid,
 };
 use crate::state::CallState;
 
@@ -95,8 +95,18 @@ impl CallState {
         &mut self,
         picked: Result<PickedOption, Failure>,
     ) -> wasmtime::Result<Result<Resource<PickedHandle>, types::Failure>> {
-        Ok(match picked {
-            Ok(picked) => Ok(self.table.push(PickedHandle(picked))?),
+        let lent = picked.and_then(|picked| {
+            let arguments = Json::Object(picked.arguments.clone()).to_string();
+            let held = arguments.len() as u64;
+            let all = &mut Held {
+                limits: &self.limits,
+                bytes: &mut self.menu_bytes,
+            };
+            hold(held, all)?;
+            Ok(PickedHandle { picked, held })
+        });
+        Ok(match lent {
+            Ok(lent) => Ok(self.table.push(lent)?),
             Err(failure) => Err(to_wire(&failure)),
         })
     }
@@ -141,7 +151,7 @@ impl wire::Host for CallState {
         menu: Resource<MenuHandle>,
     ) -> wasmtime::Result<Result<String, types::Failure>> {
         let request = self.request(String::new(), &menu)?;
-        let picked = self.table.get(&picked)?.0.clone();
+        let picked = self.table.get(&picked)?.picked.clone();
         Ok(as_text(match self.with_services(request) {
             Ok((request, services)) => services.resolve(request, picked).await,
             Err(failure) => Err(failure),
@@ -203,23 +213,23 @@ impl wire::Host for CallState {
 
 impl wire::HostPicked for CallState {
     async fn name(&mut self, picked: Resource<PickedHandle>) -> wasmtime::Result<String> {
-        Ok(self.table.get(&picked)?.0.name.clone())
+        Ok(self.table.get(&picked)?.picked.name.clone())
     }
 
     async fn arguments(&mut self, picked: Resource<PickedHandle>) -> wasmtime::Result<String> {
-        let arguments = self.table.get(&picked)?.0.arguments.clone();
+        let arguments = self.table.get(&picked)?.picked.arguments.clone();
         Ok(Json::Object(arguments).to_string())
     }
 
     async fn how(&mut self, picked: Resource<PickedHandle>) -> wasmtime::Result<String> {
-        Ok(self.table.get(&picked)?.0.how.clone())
+        Ok(self.table.get(&picked)?.picked.how.clone())
     }
 
     async fn confidence(
         &mut self,
         picked: Resource<PickedHandle>,
     ) -> wasmtime::Result<Option<f64>> {
-        let confidence = self.table.get(&picked)?.0.confidence;
+        let confidence = self.table.get(&picked)?.picked.confidence;
         Ok(confidence.map(|known| known.value))
     }
 
@@ -227,7 +237,7 @@ impl wire::HostPicked for CallState {
         &mut self,
         picked: Resource<PickedHandle>,
     ) -> wasmtime::Result<Option<String>> {
-        let confidence = self.table.get(&picked)?.0.confidence;
+        let confidence = self.table.get(&picked)?.picked.confidence;
         Ok(confidence.map(|known| known.source.as_str().to_owned()))
     }
 
@@ -235,11 +245,12 @@ impl wire::HostPicked for CallState {
         &mut self,
         picked: Resource<PickedHandle>,
     ) -> wasmtime::Result<Option<String>> {
-        Ok(self.table.get(&picked)?.0.handed_off.clone())
+        Ok(self.table.get(&picked)?.picked.handed_off.clone())
     }
 
     async fn drop(&mut self, picked: Resource<PickedHandle>) -> wasmtime::Result<()> {
-        self.table.delete(picked)?;
+        let picked = self.table.delete(picked)?;
+        self.menu_bytes -= picked.held;
         Ok(())
     }
 }

@@ -9,11 +9,25 @@ use wasmtime::component::Resource;
 use super::functions::not_json;
 use crate::bindings::openprogram::agentic::decision as wire;
 use crate::convert::parse_json;
-use crate::handles::{MenuHandle, RuntimeHandle, invalid};
+use crate::handles::{Held, MenuHandle, RuntimeHandle, invalid};
 use crate::state::CallState;
 
 /// The most times a model is asked again; from the contract.
 const RETRIES_MAX: u32 = 10;
+
+impl CallState {
+    /// A menu that is being collected, and what all of them may hold.
+    fn collecting(
+        &mut self,
+        menu: &Resource<MenuHandle>,
+    ) -> wasmtime::Result<(&mut MenuHandle, Held<'_>)> {
+        let held = Held {
+            limits: &self.limits,
+            bytes: &mut self.menu_bytes,
+        };
+        Ok((self.table.get_mut(menu)?, held))
+    }
+}
 
 impl wire::HostMenu for CallState {
     async fn new(&mut self) -> wasmtime::Result<Resource<MenuHandle>> {
@@ -27,10 +41,11 @@ impl wire::HostMenu for CallState {
         function: String,
         description: Option<String>,
     ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
+        let (menu, mut held) = self.collecting(&menu)?;
+        let limits = held.limits;
         menu.set(|menu| {
             let texts = [&name, &function, description.as_deref().unwrap_or("")];
-            menu.pay(&texts, limits)?;
+            menu.pay(&texts, &mut held)?;
             menu.add(name, description, OptionKind::Function(function), limits)
         });
         Ok(())
@@ -43,10 +58,11 @@ impl wire::HostMenu for CallState {
         value: String,
         description: Option<String>,
     ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
+        let (menu, mut held) = self.collecting(&menu)?;
+        let limits = held.limits;
         menu.set(|menu| {
             let texts = [&name, &value, description.as_deref().unwrap_or("")];
-            menu.pay(&texts, limits)?;
+            menu.pay(&texts, &mut held)?;
             let path = format!("{}.value", menu.path());
             let value = parse_json(&value, limits.json_depth)
                 .map_err(|error| not_json(&path, &error, limits.json_depth))?;
@@ -62,10 +78,11 @@ impl wire::HostMenu for CallState {
         schema: String,
         description: Option<String>,
     ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
+        let (menu, mut held) = self.collecting(&menu)?;
+        let limits = held.limits;
         menu.set(|menu| {
             let texts = [&name, &schema, description.as_deref().unwrap_or("")];
-            menu.pay(&texts, limits)?;
+            menu.pay(&texts, &mut held)?;
             let path = menu.path();
             let schema = parse_json(&schema, limits.json_depth)
                 .map_err(|error| not_json(&format!("{path}.schema"), &error, limits.json_depth))?;
@@ -83,9 +100,10 @@ impl wire::HostMenu for CallState {
         menu: Resource<MenuHandle>,
         context: String,
     ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
+        let (menu, mut held) = self.collecting(&menu)?;
+        let limits = held.limits;
         menu.set(|menu| {
-            menu.pay(&[&context], limits)?;
+            menu.pay(&[&context], &mut held)?;
             let context = parse_json(&context, limits.json_depth)
                 .map_err(|error| not_json("context", &error, limits.json_depth))?;
             let Json::Object(context) = context else {
@@ -130,9 +148,10 @@ impl wire::HostMenu for CallState {
         level: f64,
         hand_off: Option<String>,
     ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
+        let (menu, mut held) = self.collecting(&menu)?;
+        let limits = held.limits;
         menu.set(|menu| {
-            menu.pay(&[hand_off.as_deref().unwrap_or("")], limits)?;
+            menu.pay(&[hand_off.as_deref().unwrap_or("")], &mut held)?;
             menu.settings.min_confidence = Some(MinConfidence { level, hand_off });
             Ok(())
         });
@@ -150,11 +169,12 @@ impl wire::HostMenu for CallState {
         name: Option<String>,
         description: Option<String>,
     ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
+        let (menu, mut held) = self.collecting(&menu)?;
+        let limits = held.limits;
         menu.set(|menu| {
             let exit = OptionSpec::exit(name, description);
             let texts = [&exit.name, exit.description.as_deref().unwrap_or("")];
-            menu.pay(&texts, limits)?;
+            menu.pay(&texts, &mut held)?;
             menu.set_exit(exit, limits)
         });
         Ok(())
@@ -167,11 +187,12 @@ impl wire::HostMenu for CallState {
         description: Option<String>,
         options: Vec<String>,
     ) -> wasmtime::Result<()> {
-        let (menu, limits) = (self.table.get_mut(&menu)?, &self.limits);
+        let (menu, mut held) = self.collecting(&menu)?;
+        let limits = held.limits;
         menu.set(|menu| {
             let mut texts = vec![name.as_str(), description.as_deref().unwrap_or("")];
             texts.extend(options.iter().map(String::as_str));
-            menu.pay(&texts, limits)?;
+            menu.pay(&texts, &mut held)?;
             menu.add_group(OptionGroup {
                 name,
                 description,
@@ -182,7 +203,8 @@ impl wire::HostMenu for CallState {
     }
 
     async fn drop(&mut self, menu: Resource<MenuHandle>) -> wasmtime::Result<()> {
-        self.table.delete(menu)?;
+        let menu = self.table.delete(menu)?;
+        self.menu_bytes -= menu.held();
         Ok(())
     }
 }
