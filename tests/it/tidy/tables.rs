@@ -164,6 +164,7 @@ const RUNTIME: Arrows = Arrows {
                 "ports",
                 "call",
                 "deadline",
+                "ask",
                 "turn",
                 "decide",
                 "exec",

@@ -75,6 +75,16 @@ pub(crate) async fn decide_at_top(
     })
 }
 
+/// Decides at the top and resolves the pick into the result of the next step.
+pub(crate) async fn make_at_top(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    planned: PlannedDecision,
+) -> Result<Json, Failure> {
+    let picked = ask(ports, frame, &planned).await?;
+    resolve(ports, frame, planned, picked).await
+}
+
 /// Checks everything about a decision that can be checked without a model, for a function.
 fn plan_in_frame(
     ports: &Ports,

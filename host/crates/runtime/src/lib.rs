@@ -192,6 +192,21 @@ impl Runtime {
         top::decide(&self.ports, request, stop).await
     }
 
+    /// Makes a decision outside any function and carries it out: a picked function runs, and what
+    /// it gives is the result.
+    pub async fn make(&self, request: DecideRequest) -> TurnOutcome<Json> {
+        self.make_until(request, pending()).await
+    }
+
+    /// The same, given up when `stop` is ready.
+    pub async fn make_until(
+        &self,
+        request: DecideRequest,
+        stop: impl Future<Output = ()>,
+    ) -> TurnOutcome<Json> {
+        top::make(&self.ports, request, stop).await
+    }
+
     /// Makes one turn at the top: the model works, calls functions and answers in text.
     ///
     /// What is said becomes a node of its own, so that later turns of the session read it. Events

@@ -11,10 +11,11 @@ use openprogram_core::guest::{Closing, ExecReply};
 use openprogram_core::id::SessionId;
 
 use crate::arguments::complete_arguments;
+use crate::ask::PlannedDecision;
 use crate::call::{CallEnd, PlannedCall, find_function, run_call};
 use crate::closing::{close_planned, plan_closing};
 use crate::deadline::{Deadline, until};
-use crate::decide::{decide_at_top, plan_at_top};
+use crate::decide::{decide_at_top, make_at_top, plan_at_top};
 use crate::exec::exec_planned;
 use crate::frame::{Frame, Run};
 use crate::ports::Ports;
@@ -79,32 +80,47 @@ async fn plan(ports: &Ports, request: RunRequest) -> Result<(Arc<Frame>, Planned
 }
 
 pub(crate) async fn decide(
-    ports: &Ports,
+    ports: &Arc<Ports>,
     request: DecideRequest,
     stop: impl Future<Output = ()>,
 ) -> DecideOutcome {
-    let refused = |session, failure| DecideOutcome {
-        session,
-        result: Err(failure),
-    };
+    let work = async |frame: Arc<Frame>, planned| decide_at_top(ports, &frame, planned).await;
+    let (session, result) = decided(ports, request, work, stop).await;
+    DecideOutcome { session, result }
+}
+
+pub(crate) async fn make(
+    ports: &Arc<Ports>,
+    request: DecideRequest,
+    stop: impl Future<Output = ()>,
+) -> TurnOutcome<Json> {
+    let work = async |frame: Arc<Frame>, planned| make_at_top(ports, &frame, planned).await;
+    let (session, result) = decided(ports, request, work, stop).await;
+    TurnOutcome { session, result }
+}
+
+/// Makes a decision at the top in its session, or gives the reason why not.
+async fn decided<T>(
+    ports: &Arc<Ports>,
+    request: DecideRequest,
+    work: impl AsyncFnOnce(Arc<Frame>, PlannedDecision) -> Result<T, Failure>,
+    stop: impl Future<Output = ()>,
+) -> (Option<SessionId>, Result<T, Failure>) {
     let planned = match plan_at_top(ports, &request) {
         Ok(planned) => planned,
-        Err(failure) => return refused(request.session, failure),
+        Err(failure) => return (request.session, Err(failure)),
     };
     let session = match enter(ports, request.session.clone(), &request.prompt).await {
         Ok(session) => session,
-        Err(failure) => return refused(known(request.session, &failure), failure),
+        Err(failure) => return (known(request.session, &failure), Err(failure)),
     };
     let run = Arc::new(Run::new(session.clone(), request.events));
     let frame = Frame::top(run, request.context).with_ambient(RuntimeRole::Main);
-    let result = match until(decide_at_top(ports, &frame, planned), stop).await {
+    let result = match until(work(Arc::new(frame), planned), stop).await {
         Some(result) => ports.recorder.settle().await.and(result),
         None => Err(settled_cancel(ports).await),
     };
-    DecideOutcome {
-        session: Some(session),
-        result,
-    }
+    (Some(session), result)
 }
 
 pub(crate) async fn exec(

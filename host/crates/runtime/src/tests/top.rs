@@ -100,6 +100,37 @@ async fn a_decision_at_the_top_needs_the_values_of_every_function_it_offers() {
 }
 
 #[tokio::test]
+async fn a_decision_at_the_top_may_be_carried_out() {
+    for (reply, expected) in [
+        (
+            r#"{"call": "refund", "args": {"order": "A-1"}}"#,
+            json!({"order": "A-1", "message": "MY-SECRET-MESSAGE"}),
+        ),
+        (r#"{"call": "done"}"#, json!("CONVERSATION_OVER")),
+    ] {
+        let runtime = runtime(desk(routing()), Providers::all(model([reply])));
+        let mut request = DecideRequest::new("Pick one.", options(&runtime));
+        request.context = object(json!({"message": "MY-SECRET-MESSAGE"}));
+        let outcome = runtime.make(request).await;
+        assert_eq!(outcome.result, Ok(expected), "{reply}");
+        let session = outcome.session.unwrap();
+        let recorded = runtime.store().nodes(&session, NodeQuery::default()).await;
+        let names: Vec<_> = recorded
+            .unwrap()
+            .iter()
+            .map(|node| node.opened.name.clone())
+            .collect();
+        let ran = ["scripted:text", "test:desk/api.refund"];
+        assert_eq!(names, ran[..names.len()], "{reply}");
+    }
+    let runtime = runtime(desk(routing()), Providers::all(model(["no", "no"])));
+    let mut request = DecideRequest::new("Pick one.", options(&runtime));
+    request.context = object(json!({"message": "x"}));
+    let outcome = runtime.make(request).await;
+    assert_eq!(outcome.result.unwrap_err().code.as_str(), "decision");
+}
+
+#[tokio::test]
 async fn a_decision_at_the_top_stops_when_it_is_told_to() {
     let silent = Arc::new(ScriptedProvider::new([ScriptedReply::Silence]));
     let runtime = runtime(desk(routing()), Providers::all(silent));
