@@ -100,7 +100,7 @@ impl Foreign {
             Self::C => self.build_c(parts, work.path(), &made)?,
             Self::QuickJs => self.build_quickjs(parts, &made)?,
             Self::StarlingMonkey => self.build_starling_monkey(parts, &made)?,
-            Self::Python => self.build_python(parts, &made)?,
+            Self::Python => self.build_python(parts, work.path(), &made)?,
         }
         fs::rename(&made, &kept)?;
         Ok(fs::read(&kept)?)
@@ -149,18 +149,15 @@ impl Foreign {
         run(node.current_dir(self.source()))
     }
 
-    fn build_python(self, parts: &Path, made: &Path) -> Result<()> {
+    fn build_python(self, parts: &Path, work: &Path, made: &Path) -> Result<()> {
+        // Python leaves compiled files beside its sources.
+        for file in ["planner.py", "planner.wit"] {
+            fs::copy(self.source().join(file), work.join(file))?;
+        }
         let mut python = Command::new(parts.join("venv/bin/componentize-py"));
-        python.args([
-            "-d",
-            "planner.wit",
-            "-w",
-            "planner",
-            "componentize",
-            "planner",
-        ]);
-        python.args(["--stub-wasi", "-o"]).arg(made);
-        run(python.current_dir(self.source()))
+        python.args(["-d", "planner.wit", "-w", "planner"]);
+        python.args(["componentize", "planner", "--stub-wasi", "-o"]);
+        run(python.arg(made).current_dir(work))
     }
 }
 

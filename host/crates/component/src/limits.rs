@@ -73,7 +73,8 @@ impl Default for Limits {
             memories: 8,
             tables: 16,
             table_elements: 100_000,
-            core_instances: 32,
+            // A component in Python makes one for each of its native libraries, forty at least.
+            core_instances: 128,
             // Functions of this kind think in the model, not in the guest.
             cpu_ms: 10_000,
             // A chain of model turns with retries ends within this.
