@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use openprogram_core::Json;
+use openprogram_core::llm::FormatAbility;
 use openprogram_runtime::testing::{ScriptedProvider, ScriptedReply};
 use openprogram_tests::host::{RunningHost, TestHost, named};
 use serde_json::json;
@@ -208,7 +209,11 @@ async fn tickets_works_with_its_tools_and_closes_with_a_refund() {
 /// What `shaped` gives: its value, or the code of the failure with its own code.
 async fn shaped(replies: &[&str], arguments: Json) -> String {
     let replies: Vec<ScriptedReply> = replies.iter().map(|reply| (*reply).into()).collect();
-    let model = Arc::new(ScriptedProvider::new(replies));
+    let ability = FormatAbility {
+        with_tools: false,
+        keeps_order: true,
+    };
+    let model = Arc::new(ScriptedProvider::new(replies).held_to_formats(ability));
     let host = TestHost::new().guest("turner").provider(model.clone());
     let told = match host.start().await.call("shaped", arguments).await {
         Ok(value) => value.to_string(),

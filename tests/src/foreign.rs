@@ -44,16 +44,8 @@ pub fn parts() -> Option<PathBuf> {
         std::env::var_os("CI").is_none(),
         "the parts are not installed; run `tests/parts/install`"
     );
-    skipped("run `tests/parts/install` to have the parts that this needs");
+    println!("skipped: run `tests/parts/install` to have the parts that this needs");
     None
-}
-
-#[expect(
-    clippy::print_stdout,
-    reason = "a skipped test says so where the runner shows it"
-)]
-fn skipped(why: &str) {
-    println!("skipped: {why}");
 }
 
 impl Foreign {
@@ -65,7 +57,7 @@ impl Foreign {
     pub fn bytes(self) -> Option<Vec<u8>> {
         let parts = parts()?;
         if self == Self::Python && !parts.join("venv/bin/componentize-py").exists() {
-            skipped("run `tests/parts/install long` to have the toolchain of Python");
+            println!("skipped: run `tests/parts/install long` to have the toolchain of Python");
             return None;
         }
         // One at a time: the tools share their caches.

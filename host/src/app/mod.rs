@@ -20,7 +20,7 @@ use openprogram_component::{
 use openprogram_core::catalog::{Catalog, CatalogError};
 use openprogram_core::failure::FailureCode;
 use openprogram_core::id::{SessionId, Timestamp};
-use openprogram_core::session::SessionStore;
+use openprogram_core::session::{MemoryStore, SessionStore};
 use openprogram_providers::OpenError;
 use openprogram_runtime::{CallPolicy, GrantError, Providers, Runtime, RuntimeParts};
 use openprogram_store::{Durability, SqliteStore};
@@ -115,6 +115,8 @@ pub struct RunChoice {
     pub components: Components,
     /// The models, each in place of that of the project; `None` when none will be asked.
     pub models: Option<ModelNames>,
+    /// Whether sessions are kept; those of a run that only measures are not.
+    pub is_recorded: bool,
 }
 
 /// Builds what commands need.
@@ -241,9 +243,13 @@ impl App {
         for component in loaded {
             host.add(component);
         }
-        let store = SqliteStore::open(state.sessions_file(), Durability::default())?;
-        let store = MarkedStore::new(Arc::new(store), state.running_sessions());
-        let mut parts = RuntimeParts::new(Arc::new(store), Arc::new(host), Arc::new(catalog));
+        let store: Arc<dyn SessionStore> = if choice.is_recorded {
+            let store = SqliteStore::open(state.sessions_file(), Durability::default())?;
+            Arc::new(MarkedStore::new(Arc::new(store), state.running_sessions()))
+        } else {
+            Arc::new(MemoryStore::default())
+        };
+        let mut parts = RuntimeParts::new(store, Arc::new(host), Arc::new(catalog));
         parts.providers = providers;
         parts.policy = policy;
         parts.retry = self.settings.models.retry;

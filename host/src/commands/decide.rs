@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use openprogram_core::catalog::Catalog;
 use openprogram_core::decision::{
-    FileOption, Menu, MenuOption, OptionKind, Payload, Pick, PickError, REPLY_BYTES_MAX,
-    fill_hidden, parse_option_file, parse_reply, render_menu, resolve_value,
+    Confidence, DecisionSettings, FileOption, Menu, MenuOption, OptionKind, Payload, Pick,
+    PickError, REPLY_BYTES_MAX, fill_hidden, parse_option_file, parse_reply, render_menu,
+    resolve_value,
 };
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::schema::CheckMode;
@@ -16,6 +17,7 @@ use serde_json::json;
 
 use super::arguments::{Pair, context, parse_pair};
 use super::console::Console;
+use super::evaluate::{Put, evaluate, read_cases};
 use super::exit::{RunFailed, Usage};
 use super::progress::{self, Progress};
 use super::spent::say_spent;
@@ -42,8 +44,8 @@ const DEFAULT_PROMPT: &str = "Pick one of the options.";
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The file that holds the options
-    #[arg(long, value_name = "FILE")]
-    options: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "eval")]
+    options: Option<PathBuf>,
     /// Check this reply instead of asking a model; `-` is stdin
     #[arg(long, value_name = "FILE")]
     reply: Option<PathBuf>,
@@ -56,8 +58,22 @@ pub struct Args {
     /// The model, in place of that of the project; named as for `run`
     #[arg(long, value_name = "PROVIDER:MODEL")]
     model: Option<String>,
-    /// Print {"pick", "arguments", "value", "method", "coerced"}, {"error": {"kind", "message"}}, or
-    /// {"menu"}
+    /// Measure the model on cases whose right pick is known; nothing is recorded
+    ///
+    /// FILE holds one JSON object on each line: {"prompt": TEXT, "expected": NAME} or {"prompt": TEXT,
+    /// "expected": {"call": NAME, "args": {…}}}; "options" holds the options of this case in the form of
+    /// the option file, in place of `--options`, and "context" values for hidden parameters. Prints
+    /// accuracy, which option was picked for which, the shares of cases without a valid pick and asked
+    /// again, tokens, latency, and with probabilities the Brier score and the expected calibration error.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["reply", "prompt"])]
+    eval: Option<PathBuf>,
+    /// Ask so many times, each time with the options in another order; the most picks win
+    #[arg(long, value_name = "N")]
+    votes: Option<u32>,
+    /// Print {"pick", "arguments", "value", "method", "coerced"}, {"error": {"kind", "message"}},
+    /// {"menu"}, or the figures of `--eval`
+    ///
+    /// With a pick stand "confidence" and "confidence_source" where anybody says how sure it is.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -68,11 +84,16 @@ struct Picked {
     arguments: JsonObject,
     value: Option<Json>,
     method: &'static str,
+    confidence: Option<Confidence>,
     coerced: Vec<String>,
 }
 
 pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
-    let options = read_options(&args.options)?;
+    let options = args.options.as_deref().map(read_options).transpose()?;
+    if let Some(file) = &args.eval {
+        return run_cases(&args, file, options.as_deref(), app, console).await;
+    }
+    let options = options.unwrap_or_default();
     let is_asked = args.prompt.is_some() || args.model.is_some();
     let has_model = args.model.is_some() || app.settings().models.names.main.is_some();
     let asks = args.reply.is_none() && is_asked && has_model;
@@ -89,6 +110,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
                 main: args.model.clone(),
                 ..ModelNames::default()
             }),
+            is_recorded: true,
         };
         Some(app.prepare(&choice, console.words()).await?)
     } else {
@@ -98,16 +120,13 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         .as_ref()
         .map(|prepared| &**prepared.runtime.catalog());
     let options = resolve(options, catalog)?;
-    let functions = options.iter().filter_map(|option| match &option.payload {
-        Payload::Function(function) => Some(&**function),
-        Payload::Value(_) | Payload::Schema(_) => None,
-    });
-    let context = context(&functions.collect::<Vec<_>>(), &args.context)?;
+    let context = context_for(&options, &args.context)?;
     let picked = match (&args.reply, &prepared) {
         (Some(reply), _) => check_reply(reply, options, &context)?,
         (None, Some(prepared)) if asks => {
             let request = DecideRequest {
                 context,
+                settings: settings(&args),
                 ..DecideRequest::new(args.prompt.as_deref().unwrap_or(DEFAULT_PROMPT), options)
             };
             let progress = progress::start(args.json, &app.settings().terminal);
@@ -116,6 +135,58 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         _ => return print_menu(options, args.json, is_asked, console),
     };
     tell(picked, args.json, console)
+}
+
+/// Measures the model on the cases of a file.
+async fn run_cases(
+    args: &Args,
+    file: &Path,
+    options: Option<&[FileOption]>,
+    app: &App,
+    console: &mut Console,
+) -> anyhow::Result<()> {
+    let cases = read_cases(file, options)?;
+    let choice = RunChoice {
+        components: if cases.options().any(names_function) {
+            Components::Project
+        } else {
+            Components::None
+        },
+        models: Some(ModelNames {
+            main: args.model.clone(),
+            ..ModelNames::default()
+        }),
+        is_recorded: false,
+    };
+    let prepared = app.prepare(&choice, console.words()).await?;
+    let catalog = prepared.runtime.catalog();
+    let mut cases = cases.resolve(|options| resolve(options, Some(catalog)))?;
+    for case in &mut cases {
+        let mut context = context_for(case.options(), &args.context)?;
+        context.extend(std::mem::take(&mut case.context));
+        case.context = context;
+    }
+    let put = Put {
+        runtime: &prepared.runtime,
+        settings: settings(args),
+    };
+    evaluate(put, file, cases, args.json, console).await
+}
+
+fn settings(args: &Args) -> DecisionSettings {
+    DecisionSettings {
+        votes: args.votes,
+        ..DecisionSettings::default()
+    }
+}
+
+/// The values for hidden parameters, read by the types of the functions on offer.
+fn context_for(options: &[MenuOption], pairs: &[Pair]) -> Result<JsonObject, Usage> {
+    let functions = options.iter().filter_map(|option| match &option.payload {
+        Payload::Function(function) => Some(&**function),
+        Payload::Value(_) | Payload::Schema(_) => None,
+    });
+    context(&functions.collect::<Vec<_>>(), pairs)
 }
 
 fn read_options(path: &Path) -> anyhow::Result<Vec<FileOption>> {
@@ -193,6 +264,7 @@ fn check_reply(
         name: pick.name,
         arguments: pick.arguments,
         method: "text",
+        confidence: None,
     })
 }
 
@@ -231,19 +303,28 @@ async fn ask(
         arguments: pick.arguments,
         value: pick.value,
         method: pick.method,
+        confidence: pick.confidence,
     })
 }
 
 fn tell(picked: Picked, json: bool, console: &mut Console) -> anyhow::Result<()> {
     if json {
-        console.json(&json!({
+        let mut printed = json!({
             "pick": picked.name,
             "arguments": picked.arguments,
             "value": picked.value,
             "method": picked.method,
             "coerced": picked.coerced,
-        }))?;
+        });
+        if let Some(confidence) = picked.confidence {
+            printed["confidence"] = confidence.value.into();
+            printed["confidence_source"] = confidence.source.as_str().into();
+        }
+        console.json(&printed)?;
         return Ok(());
+    }
+    if let Some(Confidence { value, source }) = picked.confidence {
+        console.say(&format!("confidence {value:.2} ({})", source.as_str()));
     }
     for coerced in &picked.coerced {
         console.say(&format!("note: {coerced}"));

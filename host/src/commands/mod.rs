@@ -7,6 +7,7 @@ pub mod console;
 pub mod exit;
 
 mod arguments;
+mod evaluate;
 mod graph;
 mod progress;
 mod signature;

@@ -79,6 +79,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
             exec: args.exec_model,
             review: args.review_model,
         }),
+        is_recorded: true,
     };
     let prepared = app.prepare(&choice, console.words()).await?;
     let catalog = prepared.runtime.catalog();

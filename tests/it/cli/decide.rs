@@ -82,6 +82,8 @@ fn a_model_is_asked_again_once_and_the_decision_is_recorded() {
         "What now?",
         "--model",
         "script:replies.jsonl",
+        "--context",
+        "ticket=T-1",
     ];
     let outcome = project.run(&arguments);
     insta::assert_snapshot!("decide", outcome.shown(&project));

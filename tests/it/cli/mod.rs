@@ -6,6 +6,7 @@ mod completions;
 mod crash;
 mod decide;
 mod doctor;
+mod evaluate;
 mod exit;
 mod help;
 mod install;

@@ -3,9 +3,11 @@
 //! `tests/parts/install` puts them into `target/parts`. Where they are missing these tests say so and
 //! pass, except under `CI`. How things are joined is asserted, what a model says is not.
 
+mod endpoints;
 mod insisting;
 mod judging;
 mod own;
+mod picks;
 mod scripted;
 mod server;
 mod small;
@@ -71,6 +73,7 @@ async fn prepared(project: &Project) -> Prepared {
     let choice = RunChoice {
         components: Components::Project,
         models: Some(ModelNames::default()),
+        is_recorded: true,
     };
     let prepared = App::new(settings).prepare(&choice, &mut Vec::new()).await;
     prepared.unwrap()

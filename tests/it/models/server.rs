@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long a server may take to say where it is. A model is loaded in about a second.
-const START: Duration = Duration::from_secs(60);
+/// How long a server may take to say where it is. A model is loaded in about a second, and some
+/// servers begin with a large library; a busy machine may take many times as long.
+const START: Duration = Duration::from_secs(300);
 
 /// A running server.
 pub(super) struct Server {
@@ -58,10 +59,23 @@ impl Server {
         &self.url
     }
 
+    /// Whether it answers a request with this body with a success, and not that it is not ready yet.
+    pub(super) fn is_ready(&self, path: &str, body: &Value) -> bool {
+        let answer = self.answer("POST", path, &body.to_string());
+        answer.split(' ').nth(1) == Some("200")
+    }
+
     /// Asks it something outside of any protocol and gives the JSON that it answers.
     pub(super) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
-        let address = self.url.trim_start_matches("http://");
         let body = body.map(Value::to_string).unwrap_or_default();
+        let answer = self.answer(method, path, &body);
+        let (_, body) = answer.split_once("\r\n\r\n").expect("an HTTP answer");
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+    }
+
+    /// The whole answer to one request.
+    fn answer(&self, method: &str, path: &str, body: &str) -> String {
+        let address = self.url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address).expect("the server listens");
         let request = format!(
             "{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\n\
@@ -71,8 +85,7 @@ impl Server {
         stream.write_all(request.as_bytes()).expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers");
-        let (_, body) = answer.split_once("\r\n\r\n").expect("an HTTP answer");
-        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+        answer
     }
 }
 
@@ -89,5 +102,5 @@ fn url(rest: &str) -> Option<String> {
     let at = rest.find("http://")?;
     let end = rest[at..].find(|c: char| c.is_whitespace() || c == '\u{1b}');
     let url = end.map_or(&rest[at..], |end| &rest[at..at + end]);
-    Some(url.trim_end_matches('/').to_owned())
+    Some(url.trim_end_matches(['/', ';']).to_owned())
 }

@@ -1,6 +1,7 @@
 //! A real small language model behind llama.cpp's own server. Its picks are near chance, so only
 //! how things are joined is asserted.
 
+use std::path::Path;
 use std::process::Command;
 
 use openprogram_core::content::ContentBlock;
@@ -31,6 +32,17 @@ pub(super) fn model(template: Option<&str>) -> Option<Server> {
         .arg(beside("serve_model.py"))
         .arg(part("model.gguf")?);
     command.args(template.map(beside));
+    Some(Server::start(&mut command, "listening on"))
+}
+
+/// The model as a decision endpoint in front of it needs it; slots are kept in `folder`.
+pub(super) fn model_with_slots(folder: &Path) -> Option<Server> {
+    let python = part("venv/bin/python")?;
+    let mut command = Command::new(python);
+    command
+        .arg(beside("serve_model.py"))
+        .arg(part("model.gguf")?);
+    command.arg("--slots").arg(folder);
     Some(Server::start(&mut command, "listening on"))
 }
 

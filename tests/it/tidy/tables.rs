@@ -3,6 +3,8 @@
 //! A table lists modules lowest first, each with what it may use; a module uses only lines above
 //! its own, so that no table can hold a loop.
 
+use super::component_table::COMPONENT;
+
 /// A crate: its folder, and its modules lowest first. The root may use everything.
 pub(super) struct Arrows {
     pub(super) source: &'static str,
@@ -80,6 +82,13 @@ const RUNTIME: Arrows = Arrows {
             &["arguments", "frame", "ports", "call", "tools"],
         ),
         ("ending", &["limits", "tool_call"]),
+        ("open_pick", &["events", "frame", "open_turn"]),
+        ("single", &["frame", "ports", "open_pick"]),
+        ("weigh", &["complete", "open_pick"]),
+        ("write", &["events", "open_turn", "complete", "open_pick"]),
+        ("ladder", &["complete", "open_pick", "weigh", "write"]),
+        ("vote", &["complete", "open_pick", "ladder"]),
+        ("stages", &["complete", "open_pick", "vote"]),
         (
             "ask",
             &[
@@ -87,8 +96,12 @@ const RUNTIME: Arrows = Arrows {
                 "frame",
                 "ports",
                 "deadline",
-                "open_turn",
                 "complete",
+                "open_pick",
+                "single",
+                "write",
+                "ladder",
+                "stages",
             ],
         ),
         (
@@ -105,7 +118,7 @@ const RUNTIME: Arrows = Arrows {
         ("menu", &["frame", "ports", "call"]),
         (
             "resolve",
-            &["arguments", "frame", "ports", "call", "ask", "menu"],
+            &["arguments", "frame", "ports", "call", "open_pick", "menu"],
         ),
         (
             "decide",
@@ -116,6 +129,7 @@ const RUNTIME: Arrows = Arrows {
                 "request",
                 "ports",
                 "complete",
+                "open_pick",
                 "ask",
                 "menu",
                 "resolve",
@@ -123,7 +137,15 @@ const RUNTIME: Arrows = Arrows {
         ),
         (
             "parse",
-            &["frame", "ports", "complete", "ask", "menu", "decide"],
+            &[
+                "frame",
+                "ports",
+                "complete",
+                "open_pick",
+                "ask",
+                "menu",
+                "decide",
+            ],
         ),
         (
             "exec",
@@ -144,8 +166,19 @@ const RUNTIME: Arrows = Arrows {
         (
             "closing",
             &[
-                "events", "frame", "ports", "deadline", "complete", "ask", "turn", "resolve",
-                "decide", "exec",
+                "events",
+                "frame",
+                "ports",
+                "deadline",
+                "complete",
+                "open_pick",
+                "write",
+                "ladder",
+                "ask",
+                "turn",
+                "resolve",
+                "decide",
+                "exec",
             ],
         ),
         (
@@ -164,106 +197,11 @@ const RUNTIME: Arrows = Arrows {
                 "ports",
                 "call",
                 "deadline",
-                "ask",
+                "open_pick",
                 "turn",
                 "decide",
                 "exec",
                 "closing",
-            ],
-        ),
-    ],
-};
-
-const COMPONENT: Arrows = Arrows {
-    source: "host/crates/component/src",
-    modules: &[
-        ("cache", &[]),
-        ("contract", &[]),
-        ("docs", &[]),
-        ("facts", &[]),
-        ("limits", &[]),
-        ("ticker", &[]),
-        ("convert", &["limits"]),
-        ("decode_types", &["docs", "facts"]),
-        ("error", &["cache"]),
-        ("handles", &["limits"]),
-        ("log", &["limits"]),
-        ("types", &["facts"]),
-        ("assemble", &["facts", "error", "types"]),
-        ("bindings", &["handles"]),
-        ("contract_types", &["contract", "decode_types", "error"]),
-        (
-            "decode",
-            &["docs", "facts", "decode_types", "contract_types", "error"],
-        ),
-        ("source", &["error"]),
-        ("state", &["limits", "log"]),
-        ("imports", &["convert", "handles", "bindings", "state"]),
-        (
-            "linking",
-            &["contract", "facts", "error", "bindings", "state"],
-        ),
-        ("trap", &["limits", "state"]),
-        (
-            "engine",
-            &["cache", "limits", "ticker", "error", "state", "linking"],
-        ),
-        ("instance", &["limits", "state", "trap", "engine"]),
-        (
-            "prepare",
-            &["facts", "error", "bindings", "source", "state", "engine"],
-        ),
-        ("bytes_call", &["convert", "state", "instance", "prepare"]),
-        ("code", &["facts", "error", "source", "engine", "prepare"]),
-        (
-            "sandbox",
-            &[
-                "facts", "limits", "error", "bindings", "engine", "instance", "code",
-            ],
-        ),
-        ("structure", &["error"]),
-        (
-            "loader",
-            &[
-                "structure",
-                "contract",
-                "facts",
-                "error",
-                "assemble",
-                "decode",
-                "source",
-                "linking",
-                "engine",
-                "code",
-                "sandbox",
-            ],
-        ),
-        (
-            "decider",
-            &[
-                "limits", "error", "handles", "imports", "engine", "instance", "loader",
-            ],
-        ),
-        ("prompt", &["convert", "handles"]),
-        (
-            "model",
-            &[
-                "limits", "error", "handles", "imports", "engine", "instance", "loader", "decider",
-                "prompt",
-            ],
-        ),
-        (
-            "host",
-            &[
-                "limits",
-                "convert",
-                "handles",
-                "state",
-                "engine",
-                "instance",
-                "prepare",
-                "bytes_call",
-                "loader",
             ],
         ),
     ],

@@ -5,22 +5,25 @@
 
 use std::sync::Arc;
 
-use openprogram_core::Json;
 use openprogram_core::decision::{DecisionSettings, finish_instruction, render_menu};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::guest::{Closing, DecisionRequest, ExecRequest, PickedOption};
 use openprogram_core::llm::Operation;
+use openprogram_core::{Json, JsonObject};
 
-use crate::ask::{Picked, PlannedDecision, pick_from_reply, tell_asked};
+use crate::ask::tell_asked;
 use crate::complete::{Asker, provider_of, summed};
 use crate::deadline::Deadline;
 use crate::decide::{as_option, can_run, plan_decision};
 use crate::events::Event;
 use crate::exec::work;
 use crate::frame::Frame;
+use crate::ladder::{note_passed_over, shape_of};
+use crate::open_pick::{Picked, PlannedDecision, tell_picked};
 use crate::ports::Ports;
 use crate::resolve::resolve;
 use crate::turn::{PlannedTurn, plan_turn};
+use crate::write::{AskedFor, read_pick};
 
 /// How often the pick of a turn is asked for again.
 const RETRIES: u32 = 1;
@@ -54,10 +57,14 @@ pub(crate) fn plan_closing(
         runtime: None,
         settings: DecisionSettings::default(),
     };
-    Ok(PlannedClosing {
-        decision: plan_decision(ports, frame, request.runtime, decision).and_then(can_run)?,
-        turn: plan_turn(ports, frame, request)?,
-    })
+    let decision = plan_decision(ports, frame, request.runtime, decision).and_then(can_run)?;
+    let mut turn = plan_turn(ports, frame, request)?;
+    // The model works in words and in calls before it picks, so both must go together.
+    let mut passed_over = JsonObject::new();
+    let provider = provider_of(ports, turn.role)?;
+    turn.shape = shape_of(provider, &decision.menu, true, &mut passed_over);
+    note_passed_over(passed_over, &mut turn.facts);
+    Ok(PlannedClosing { decision, turn })
 }
 
 /// Makes one turn whose last reply is a pick, for the function of `frame`, and resolves the pick.
@@ -125,7 +132,14 @@ async fn work_and_pick(
         deadline,
     };
     let (usage, n_requests) = (worked.usage, worked.n_requests);
-    let picked = pick_from_reply(asker, &decision, &again, (worked.open, worked.text)).await?;
+    let first = (worked.open, worked.text);
+    let asked = AskedFor {
+        menu: &decision.menu,
+        shape: turn.shape.as_ref(),
+    };
+    let open = read_pick(asker, &decision, asked, &again, first).await?;
+    let picked = open.settle(&decision).await?;
+    tell_picked(frame, &picked);
     frame.run.emit(|| Event::TurnEnded {
         node: picked.turn.clone(),
         usage: summed(usage, Some(picked.usage_again)),

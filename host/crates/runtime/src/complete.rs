@@ -13,6 +13,7 @@ use openprogram_core::llm::{
     Operation, Provider,
 };
 use openprogram_core::session::Usage;
+use openprogram_core::structured::ResponseFormat;
 use openprogram_core::{Json, JsonObject};
 
 use crate::attempt::{Asking, Watched, ask_with_retries};
@@ -111,7 +112,8 @@ impl<'a> Asker<'a> {
         read.map_err(|error| store_failure(&error))
     }
 
-    /// Asks for text and no calls, with the context that the frame reads.
+    /// Asks for text and no calls, with the context that the frame reads; for text of this format,
+    /// where there is one that the provider holds to.
     ///
     /// # Errors
     /// As for [`Asker::ask`].
@@ -119,6 +121,7 @@ impl<'a> Asker<'a> {
         &self,
         system: Option<String>,
         content: Vec<ContentBlock>,
+        format: Option<&ResponseFormat>,
         facts: JsonObject,
     ) -> Result<(OpenTurn<'a>, String), Failure> {
         let context = self.read().await?;
@@ -129,7 +132,11 @@ impl<'a> Asker<'a> {
             facts,
         };
         let session = self.frame.run.session.clone();
-        let request = ModelRequest::new(system, context.finish_with(content), session);
+        let messages = context.finish_with(content);
+        let request = ModelRequest {
+            response_format: format.cloned(),
+            ..ModelRequest::new(system, messages, session)
+        };
         let (open, reply) = self.ask(turn, &request, false).await?;
         Ok((open, reply.text()))
     }

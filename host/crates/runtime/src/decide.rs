@@ -11,11 +11,12 @@ use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{DecisionRequest, PickedOption};
 
 use crate::arguments::mismatch;
-use crate::ask::{Picked, PlannedDecision, ask};
+use crate::ask::ask;
 use crate::complete::provider_of;
 use crate::frame::{Frame, overlaid};
 use crate::limits::MENU_RETRIES_MAX;
 use crate::menu::{menu_in_frame, of_option};
+use crate::open_pick::{Picked, PlannedDecision, only_option};
 use crate::ports::Ports;
 use crate::request::{DecideRequest, DecidedPick};
 use crate::resolve::resolve;
@@ -52,7 +53,7 @@ pub(crate) fn as_option(picked: Picked) -> PickedOption {
         arguments: picked.pick.arguments,
         how: picked.method.to_owned(),
         confidence: picked.confidence,
-        handed_off: None,
+        handed_off: picked.handed_off,
         turn: Some(picked.turn),
     }
 }
@@ -72,6 +73,15 @@ pub(crate) async fn decide_at_top(
         arguments: pick.arguments,
         method: picked.method,
         confidence: picked.confidence,
+        handed_off: picked.handed_off,
+        probabilities: picked.weights.map(|weights| {
+            let names = planned
+                .menu
+                .options()
+                .iter()
+                .map(|option| option.name.clone());
+            names.zip(weights).collect()
+        }),
     })
 }
 
@@ -161,15 +171,11 @@ pub(crate) fn check(ports: &Ports, planned: &PlannedDecision) -> Result<(), Fail
         let most = u64::from(MENU_RETRIES_MAX);
         return Err(Failure::limit("max_retries", most, message));
     }
-    let settings = &planned.settings;
-    let checked = settings.check(&planned.menu);
+    let checked = planned.settings.check(&planned.menu);
     checked.map_err(|error| error.to_failure())?;
-    if !settings.is_default() {
-        let message = "this host makes a decision once; leave votes, groups and the minimum of \
-                       confidence out";
-        return Err(Failure::new(FailureCode::InvalidArgument, message).with("path", "settings"));
+    if only_option(&planned.menu).is_none() {
+        provider_of(ports, planned.role)?;
     }
-    provider_of(ports, planned.role)?;
     Ok(())
 }
 

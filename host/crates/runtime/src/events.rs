@@ -50,11 +50,11 @@ pub enum Event {
     },
     /// A decision has a valid pick.
     DecisionPicked {
-        /// The node of the model turn that made it.
+        /// The node of the turn that made it.
         node: NodeId,
         /// The name of the option.
         option: String,
-        /// How it came about: `decider` or `text`.
+        /// How it came about: `single`, `decider`, `endpoint`, `constrained` or `text`.
         method: &'static str,
     },
     /// A reply held no valid pick and the model is asked again.

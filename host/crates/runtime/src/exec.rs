@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Message, Role};
 use openprogram_core::failure::Failure;
 use openprogram_core::guest::{ExecReply, ExecRequest};
@@ -14,7 +15,6 @@ use openprogram_core::llm::{ModelReply, ModelRequest, Operation, StopReason};
 use openprogram_core::session::Usage;
 use openprogram_core::structured::StructuredError;
 use openprogram_core::tool::ToolChoice;
-use openprogram_core::{Json, JsonObject};
 
 use crate::complete::{Asker, out_of_time, provider_of, recorded, reply_bytes, summed};
 use crate::deadline::Deadline;
@@ -173,7 +173,7 @@ impl<'a> Work<'a> {
             None => turn.said.content.clone(),
             Some(closing) => turn.said.followed_by(closing),
         };
-        let mut facts = JsonObject::new();
+        let mut facts = turn.facts.clone();
         let tools = turn.tools.names.specs();
         if !tools.is_empty() {
             let names: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
@@ -197,7 +197,7 @@ impl<'a> Work<'a> {
         request.tools = tools;
         request.tool_choice = turn.choice.clone();
         request.parallel_tool_calls = turn.parallel;
-        request.response_format = format;
+        request.response_format = format.or_else(|| turn.shape.clone());
         Ok(Self {
             ports,
             frame,

@@ -77,8 +77,10 @@ mod ending;
 mod events;
 mod exec;
 mod frame;
+mod ladder;
 mod limits;
 mod menu;
+mod open_pick;
 mod open_turn;
 mod parse;
 mod policy;
@@ -87,12 +89,17 @@ mod recorder;
 mod request;
 mod resolve;
 mod services;
+mod single;
 mod sources;
+mod stages;
 mod structured;
 mod tool_call;
 mod tools;
 mod top;
 mod turn;
+mod vote;
+mod weigh;
+mod write;
 
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -7,11 +7,12 @@ use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{DecisionRequest, PickedOption};
 use openprogram_core::schema::CheckMode;
 
-use crate::ask::{PlannedDecision, TEXT, ask_about};
+use crate::ask::ask_about;
 use crate::complete::provider_of;
 use crate::decide::{as_option, check};
 use crate::frame::Frame;
 use crate::menu::menu_in_frame;
+use crate::open_pick::{PlannedDecision, method};
 use crate::ports::Ports;
 
 /// Reads a reply that came from elsewhere, and asks the model of `frame` again where that is
@@ -31,7 +32,7 @@ pub(crate) async fn parse_for_frame(
             return Ok(PickedOption {
                 name: pick.name,
                 arguments: pick.arguments,
-                how: TEXT.to_owned(),
+                how: method::TEXT.to_owned(),
                 confidence: None,
                 handed_off: None,
                 turn: None,

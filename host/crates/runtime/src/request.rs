@@ -73,10 +73,14 @@ pub struct DecidedPick {
     pub arguments: JsonObject,
     /// What the decision gives: a value, or the filled-in fields. `None` for a function.
     pub value: Option<Json>,
-    /// How the pick came about: `decider` or `text`.
+    /// How the pick came about: `single`, `decider`, `endpoint`, `constrained` or `text`.
     pub method: &'static str,
     /// How sure the pick is, if anybody said.
     pub confidence: Option<Confidence>,
+    /// The option that was picked and not sure enough, when this one took over.
+    pub handed_off: Option<String>,
+    /// The probability of every option in menu order, if the model weighed all of them.
+    pub probabilities: Option<Vec<(String, f64)>>,
     /// What was forgiven or dropped to read it, one line each.
     pub coerced: Vec<String>,
 }

@@ -9,10 +9,10 @@ use openprogram_core::id::NodeId;
 use openprogram_core::{Json, JsonObject};
 
 use crate::arguments::{Arguments, mismatch};
-use crate::ask::{Picked, PlannedDecision};
 use crate::call::{PlannedCall, run_call};
 use crate::frame::{Frame, overlaid};
 use crate::menu::menu_in_frame;
+use crate::open_pick::{Picked, PlannedDecision};
 use crate::ports::Ports;
 
 /// Turns a pick into the result of the next step.

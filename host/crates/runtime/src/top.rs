@@ -11,13 +11,13 @@ use openprogram_core::guest::{Closing, ExecReply};
 use openprogram_core::id::SessionId;
 
 use crate::arguments::complete_arguments;
-use crate::ask::PlannedDecision;
 use crate::call::{CallEnd, PlannedCall, find_function, run_call};
 use crate::closing::{close_planned, plan_closing};
 use crate::deadline::{Deadline, until};
 use crate::decide::{decide_at_top, make_at_top, plan_at_top};
 use crate::exec::exec_planned;
 use crate::frame::{Frame, Run};
+use crate::open_pick::PlannedDecision;
 use crate::ports::Ports;
 use crate::request::{
     DecideOutcome, DecideRequest, RunOutcome, RunRequest, TurnOutcome, TurnRequest,

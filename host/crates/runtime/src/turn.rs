@@ -1,9 +1,11 @@
 //! A turn before it is made: everything about it is checked that can be checked without a model.
 
+use openprogram_core::JsonObject;
 use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::ExecRequest;
+use openprogram_core::structured::ResponseFormat;
 use openprogram_core::tool::ToolChoice;
 
 use crate::complete::{Said, check_writes, provider_of};
@@ -25,6 +27,10 @@ pub(crate) struct PlannedTurn {
     pub(crate) parallel: Option<bool>,
     /// What the last reply has to look like.
     pub(crate) format: Option<PlannedFormat>,
+    /// The shape of a pick that the model is held to, in a turn that closes with one.
+    pub(crate) shape: Option<ResponseFormat>,
+    /// What else its first node says.
+    pub(crate) facts: JsonObject,
     /// How many model requests it may take.
     pub(crate) iterations_max: u32,
 }
@@ -57,6 +63,8 @@ pub(crate) fn plan_turn(
         choice,
         parallel: request.parallel_tool_calls,
         format,
+        shape: None,
+        facts: JsonObject::new(),
         iterations_max: request.max_iterations.clamp(1, ITERATIONS_MAX),
     })
 }

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod confidence;
+mod constrained;
 mod error;
 mod example;
 mod extract;
@@ -34,6 +35,7 @@ mod tests;
 
 pub use arguments::{check_arguments, fill_hidden, hidden_values};
 pub use confidence::{Confidence, ConfidenceSource, LowConfidence, MinConfidence, Settled, settle};
+pub use constrained::pick_schema;
 pub use error::DecisionError;
 pub use extract::{CANDIDATES_MAX, Candidate, REPLY_BYTES_MAX, extract};
 pub use group::{GROUPS_MAX, GroupError, GroupedMenu, OptionGroup};
@@ -48,4 +50,6 @@ pub use schema_form::{SCHEMA_FIELDS_MAX, SCHEMA_LEVELS_MAX, SchemaError, parse_s
 pub use score::{CALIBRATION_BINS, Score, ScoredCase, score};
 pub use settings::{DecisionSettings, EXIT_NAME, SettingsError, VOTES_MAX};
 pub use vote::{Elected, Tie, count_votes, rotation, tally_to_json};
-pub use weights::{WEIGHT_SUM_TOLERANCE, WeighedPick, WeightsError, pick_from_weights};
+pub use weights::{
+    WEIGHT_SUM_TOLERANCE, Weighed, WeightsError, pick_without_arguments, read_weights,
+};

@@ -48,30 +48,29 @@ pub enum WeightsError {
         /// Their sum.
         sum: f64,
     },
-    /// The preferred option cannot be picked without arguments, which a decider cannot write.
-    #[error("{0}")]
-    Pick(#[from] PickError),
 }
 
-/// A pick by weight.
+/// A distribution over a menu that was checked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WeighedPick {
-    /// The pick, without arguments.
-    pub pick: Pick,
-    /// The weight of the picked option.
+pub struct Weighed {
+    /// The place of the option with the largest weight; among equals the first of the menu.
+    pub index: usize,
+    /// Its weight.
     pub probability: f64,
+    /// The weight of every option, in menu order.
+    pub weights: Vec<f64>,
 }
 
-/// Picks the option with the largest weight; among equals the first of the menu.
+/// Reads the answer of a decider.
 ///
 /// Options that are left out have the weight 0.
 ///
 /// # Errors
-/// When the answer is no distribution over the menu, or the preferred option needs an argument.
-pub fn pick_from_weights<'a>(
+/// When the answer is no distribution over the menu.
+pub fn read_weights<'a>(
     menu: &Menu,
     weights: impl IntoIterator<Item = (&'a str, f64)>,
-) -> Result<WeighedPick, WeightsError> {
+) -> Result<Weighed, WeightsError> {
     let mut known: Vec<Option<f64>> = vec![None; menu.options().len()];
     let mut sum = 0.0;
     for (name, weight) in weights {
@@ -98,26 +97,41 @@ pub fn pick_from_weights<'a>(
     if (sum - 1.0).abs() > WEIGHT_SUM_TOLERANCE {
         return Err(WeightsError::Sum { sum });
     }
+    let weights: Vec<f64> = known.into_iter().map(Option::unwrap_or_default).collect();
+    let (index, probability) = heaviest(&weights);
+    Ok(Weighed {
+        index,
+        probability,
+        weights,
+    })
+}
+
+/// The first of the largest weights, and its place.
+fn heaviest(weights: &[f64]) -> (usize, f64) {
     let mut best = (0, 0.0);
-    for (index, weight) in known.into_iter().enumerate() {
-        let weight = weight.unwrap_or(0.0);
+    for (index, weight) in weights.iter().copied().enumerate() {
         if weight > best.1 {
             best = (index, weight);
         }
     }
-    let (index, probability) = best;
-    let option = &menu.options()[index];
-    let pick = make_pick(menu, &option.name, JsonObject::new()).map_err(|error| {
-        // Whoever reads it must see that no other argument was ever possible.
+    best
+}
+
+/// The pick of an option by a model that cannot give arguments.
+///
+/// # Errors
+/// When the option needs an argument, or the menu has no such option.
+pub fn pick_without_arguments(menu: &Menu, name: &str) -> Result<Pick, PickError> {
+    make_pick(menu, name, JsonObject::new()).map_err(|error| {
+        // Whoever reads it must see that no argument was ever possible.
         let message = format!(
             "{} was picked by a model that only picks and cannot give arguments: {error}; use a \
              model that writes",
-            quoted(&option.name)
+            quoted(name)
         );
         PickError {
             kind: error.kind,
             message,
         }
-    })?;
-    Ok(WeighedPick { pick, probability })
+    })
 }

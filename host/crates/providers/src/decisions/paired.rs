@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use openprogram_core::llm::{
-    Abilities, DecisionLimits, DecisionReply, DecisionState, EventSink, LlmError, ModelReply,
-    ModelRequest, Provider,
+    Abilities, DecisionLimits, DecisionReply, DecisionState, EventSink, FormatAbility, LlmError,
+    ModelReply, ModelRequest, Provider,
 };
+use openprogram_core::structured::{ResponseFormat, StructuredError};
 
 use super::DecisionEndpoint;
 
@@ -35,6 +36,14 @@ impl Provider for WithDecisions {
             decide: true,
             ..self.writer.abilities()
         }
+    }
+
+    fn format_ability(&self) -> Option<FormatAbility> {
+        self.writer.format_ability()
+    }
+
+    fn check_format(&self, format: &ResponseFormat) -> Result<(), StructuredError> {
+        self.writer.check_format(format)
     }
 
     async fn complete(

@@ -123,6 +123,7 @@ pub struct ScriptedProvider {
     name: String,
     forbidden: Vec<String>,
     request_bytes_max: usize,
+    format_ability: Option<FormatAbility>,
     replies: Mutex<VecDeque<ScriptedReply>>,
     requests: Mutex<Vec<ModelRequest>>,
 }
@@ -134,6 +135,7 @@ impl ScriptedProvider {
             name: "scripted:text".to_owned(),
             forbidden: Vec::new(),
             request_bytes_max: REQUEST_BYTES_MAX,
+            format_ability: None,
             replies: Mutex::new(replies.into_iter().map(Into::into).collect()),
             requests: Mutex::default(),
         }
@@ -143,6 +145,14 @@ impl ScriptedProvider {
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.name);
+        self
+    }
+
+    /// The same model, said to hold its replies to a format. The replies are given as they are
+    /// prepared all the same.
+    #[must_use]
+    pub fn held_to_formats(mut self, ability: FormatAbility) -> Self {
+        self.format_ability = Some(ability);
         self
     }
 
@@ -171,6 +181,11 @@ impl ScriptedProvider {
     }
 
     fn check(&self, request: &ModelRequest) {
+        let wanted = request.response_format.as_ref();
+        assert!(
+            wanted.is_none() || self.format_ability.is_some(),
+            "a format for a model that holds to none: {wanted:?}"
+        );
         check_turns(&request.messages);
         check_tools(request);
         let schemas: Vec<_> = request
@@ -216,12 +231,8 @@ impl Provider for ScriptedProvider {
         }
     }
 
-    /// Like a function that is called for its reply: any format, and not beside tools.
     fn format_ability(&self) -> Option<FormatAbility> {
-        Some(FormatAbility {
-            with_tools: false,
-            keeps_order: true,
-        })
+        self.format_ability
     }
 
     async fn complete(
@@ -354,6 +365,10 @@ impl Provider for ScriptedDecider {
         let writer = self.writer.as_ref();
         let writer = writer.expect("a decider that does not write is never asked for text");
         writer.complete(request, sink).await
+    }
+
+    fn format_ability(&self) -> Option<FormatAbility> {
+        self.writer.as_ref()?.format_ability()
     }
 
     fn decision_limits(&self) -> DecisionLimits {

@@ -101,7 +101,7 @@ async fn one_deadline_covers_requests_sleeps_calls_and_the_re_ask() {
     );
 
     let closes = Closing {
-        options: vec![value("close", json!(1))],
+        options: vec![value("close", json!(1)), value("wait", json!(2))],
         context: JsonObject::new(),
     };
     let replies = vec![ScriptedReply::from("Hm.").after(3 * SECOND), silent];

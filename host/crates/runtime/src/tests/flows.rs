@@ -27,8 +27,9 @@ const DIFFERENT: [(&str, &str, usize); 7] = [
     // A menu without options is refused before a model is asked.
     ("flow/make_empty_options", "invalid-argument", 0),
     ("flow/make_empty_list", "invalid-argument", 0),
-    // The error of a function is data with a code of its own.
-    ("flow/make_fn_raises", "function-failed", 1),
+    // The error of a function is data with a code of its own, and where there is one option and
+    // nothing to fill in no model is asked.
+    ("flow/make_fn_raises", "function-failed", 0),
     // A negative number of retries cannot be written; zero is the nearest.
     ("flow/make_retries_negative", "ok \"CONVERSATION_OVER\"", 1),
     // The last valid pick of a reply counts, and what was quoted before it does not run.

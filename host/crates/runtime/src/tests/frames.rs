@@ -233,7 +233,7 @@ async fn echo(call: NativeCall) -> Result<Json, CallError> {
 
 /// Offers `relay` with a context of its own, and shows that it keeps its own afterwards.
 async fn offer(call: NativeCall) -> Result<Json, CallError> {
-    let mut request = decision("Go on.", vec![runs("go", "relay")]);
+    let mut request = decision("Go on.", vec![runs("go", "relay"), value("stop", json!(0))]);
     request.context = object(json!({"city": "Bern", "secret-key": "HIDDEN-B"}));
     let picked = call.services.make(request).await.map_err(passed_on)?;
     let after = call.services.call("show", json!({})).await;

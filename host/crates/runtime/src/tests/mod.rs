@@ -10,6 +10,7 @@ mod decisions;
 mod desk;
 mod flows;
 mod frames;
+mod ladders;
 mod limits;
 mod offline;
 mod records;
@@ -21,6 +22,7 @@ mod tool_sets;
 mod top;
 mod top_turns;
 mod turns;
+mod votes;
 
 use std::sync::Arc;
 

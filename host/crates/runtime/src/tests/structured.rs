@@ -6,15 +6,25 @@ use expect_test::expect;
 use openprogram_core::Json;
 use openprogram_core::failure::FailureCode;
 use openprogram_core::guest::{Closing, ExecReply, ToolsWanted};
-use openprogram_core::llm::{LlmError, LlmFailure, LlmReason, ModelReply, StopReason};
+use openprogram_core::llm::{
+    FormatAbility, LlmError, LlmFailure, LlmReason, ModelReply, StopReason,
+};
 use openprogram_core::session::NodeQuery;
 use serde_json::json;
 
 use super::shop::shop;
-use super::turns::model;
 use super::{object, runs, runtime_with};
 use crate::testing::{ScriptedProvider, ScriptedReply, shown_graph, shown_request};
 use crate::{Providers, Runtime, TurnOutcome, TurnRequest};
+
+/// A model that is held to any format, and not beside tools.
+fn model(replies: Vec<ScriptedReply>) -> Arc<ScriptedProvider> {
+    let ability = FormatAbility {
+        with_tools: false,
+        keeps_order: true,
+    };
+    Arc::new(ScriptedProvider::new(replies).held_to_formats(ability))
+}
 
 fn runtime(model: &Arc<ScriptedProvider>) -> Runtime {
     let model = Arc::clone(model);

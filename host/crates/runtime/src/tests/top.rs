@@ -43,6 +43,8 @@ async fn a_decision_at_the_top_shows_the_pick_and_runs_nothing() {
         value: None,
         method: "text",
         confidence: None,
+        handed_off: None,
+        probabilities: None,
         coerced: vec![
             "single quotes read as double quotes".to_owned(),
             "message: never taken from a reply or a caller, dropped".to_owned(),
@@ -78,6 +80,18 @@ async fn a_decision_at_the_top_shows_the_pick_and_runs_nothing() {
         confidence: (method == "decider").then_some(Confidence {
             value: 1.0,
             source: ConfidenceSource::Decider,
+        }),
+        handed_off: None,
+        probabilities: (method == "decider").then(|| {
+            let weights = [
+                ("refund", 0.0),
+                ("later", 0.0),
+                ("plan", 0.0),
+                ("done", 1.0),
+            ];
+            weights
+                .map(|(name, weight)| (name.to_owned(), weight))
+                .to_vec()
         }),
         coerced: Vec::new(),
     };

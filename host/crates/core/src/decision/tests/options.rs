@@ -4,12 +4,13 @@ use serde_json::json;
 
 use super::super::{
     MENU_OPTIONS_MAX, MENU_TEXT_BYTES_MAX, Menu, MenuOption, Payload, SCHEMA_FIELDS_MAX,
-    SCHEMA_LEVELS_MAX, parse_option_file, parse_schema, pick_from_weights,
+    SCHEMA_LEVELS_MAX, parse_option_file, parse_reply, parse_schema, pick_schema,
+    pick_without_arguments, read_weights,
 };
 use super::menu;
 use crate::Json;
 use crate::function::Offer;
-use crate::schema::{IntegerKind, Type, record_to_json_schema};
+use crate::schema::{CheckMode, IntegerKind, Type, record_to_json_schema};
 
 fn value(name: &str) -> MenuOption {
     MenuOption::new(name.to_owned(), None, Payload::Value(Json::Null))
@@ -288,9 +289,15 @@ fn a_distribution_is_checked_before_it_picks() {
         {"key": "fourth", "handler": {"kind": "schema", "schema": {"a": {"type": "option<str>"}}}}
     ]}))
     .unwrap();
-    let outcome = |weights: &[(&str, f64)]| match pick_from_weights(&menu, weights.iter().copied())
-    {
-        Ok(weighed) => format!("{} {}", weighed.pick.name, weighed.probability),
+    let outcome = |weights: &[(&str, f64)]| match read_weights(&menu, weights.iter().copied()) {
+        Ok(weighed) => {
+            assert_eq!(weighed.weights[weighed.index], weighed.probability);
+            let name = &menu.options()[weighed.index].name;
+            match pick_without_arguments(&menu, name) {
+                Ok(pick) => format!("{} {}", pick.name, weighed.probability),
+                Err(error) => error.to_string(),
+            }
+        }
         Err(error) => error.to_string(),
     };
     for (weights, expected) in [
@@ -330,4 +337,57 @@ fn a_distribution_is_checked_before_it_picks() {
     ] {
         assert_eq!(outcome(weights), expected, "{weights:?}");
     }
+}
+
+#[test]
+fn the_shape_of_a_pick_names_every_option_once_and_its_arguments_after_it() {
+    let value = |name: &str| json!({"key": name, "handler": {"kind": "value", "value": 1}});
+    let fields = json!({"key": "plan", "handler": {"kind": "schema", "schema": {
+        "steps": [{"type": "str"}], "sure": {"type": "bool"}}}});
+    let shape = |entries: Json| {
+        let menu = menu(&json!({"form": "dict", "entries": entries})).unwrap();
+        pick_schema(&menu).to_string()
+    };
+    let names = |names: &str| {
+        format!(
+            "{{\"type\":\"object\",\"properties\":{{\"call\":{{\"type\":\"string\",\"enum\":[{names}]}}}},\
+             \"required\":[\"call\"],\"additionalProperties\":false}}"
+        )
+    };
+    assert_eq!(
+        shape(json!([value("a"), value("b-c")])),
+        names("\"a\",\"b-c\"")
+    );
+    let plan = shape(json!([fields]));
+    assert_eq!(
+        plan,
+        "{\"type\":\"object\",\"properties\":{\"call\":{\"type\":\"string\",\"enum\":[\"plan\"]},\
+         \"args\":{\"type\":\"object\",\"properties\":{\"steps\":{\"type\":\"array\",\"items\":\
+         {\"type\":\"string\"}},\"sure\":{\"type\":\"boolean\"}},\"required\":[\"steps\",\"sure\"],\
+         \"additionalProperties\":false}},\"required\":[\"call\",\"args\"],\"additionalProperties\":false}"
+    );
+    let both = shape(json!([value("a"), fields, value("b")]));
+    let expected = format!(
+        "{{\"type\":\"object\",\"properties\":{{\"pick\":{{\"anyOf\":[{},{plan}]}}}},\
+         \"required\":[\"pick\"],\"additionalProperties\":false}}",
+        names("\"a\",\"b\"")
+    );
+    assert_eq!(both, expected);
+}
+
+#[test]
+fn a_reply_in_the_shape_of_a_pick_is_read_as_one() {
+    let menu = menu(&json!({"form": "dict", "entries": [
+        {"key": "a", "handler": {"kind": "value", "value": 1}},
+        {"key": "plan", "handler": {"kind": "schema", "schema": {"sure": {"type": "bool"}}}}
+    ]}))
+    .unwrap();
+    let read = |reply: &str| parse_reply(&menu, reply, CheckMode::Strict).unwrap();
+    assert_eq!(read(r#"{"pick": {"call": "a"}}"#).name, "a");
+    let pick = read(r#"{"pick": {"call": "plan", "args": {"sure": true}}}"#);
+    assert_eq!(
+        (&*pick.name, &pick.arguments["sure"]),
+        ("plan", &json!(true))
+    );
+    assert_eq!(pick.coerced(), Vec::<String>::new());
 }

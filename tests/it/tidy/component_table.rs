@@ -1,0 +1,98 @@
+//! The allowed arrows between the modules of the crate that runs components.
+
+use super::tables::Arrows;
+
+pub(super) const COMPONENT: Arrows = Arrows {
+    source: "host/crates/component/src",
+    modules: &[
+        ("cache", &[]),
+        ("contract", &[]),
+        ("docs", &[]),
+        ("facts", &[]),
+        ("limits", &[]),
+        ("ticker", &[]),
+        ("convert", &["limits"]),
+        ("decode_types", &["docs", "facts"]),
+        ("error", &["cache"]),
+        ("handles", &["limits"]),
+        ("log", &["limits"]),
+        ("types", &["facts"]),
+        ("assemble", &["facts", "error", "types"]),
+        ("bindings", &["handles"]),
+        ("contract_types", &["contract", "decode_types", "error"]),
+        (
+            "decode",
+            &["docs", "facts", "decode_types", "contract_types", "error"],
+        ),
+        ("source", &["error"]),
+        ("state", &["limits", "log"]),
+        ("imports", &["convert", "handles", "bindings", "state"]),
+        (
+            "linking",
+            &["contract", "facts", "error", "bindings", "state"],
+        ),
+        ("trap", &["limits", "state"]),
+        (
+            "engine",
+            &["cache", "limits", "ticker", "error", "state", "linking"],
+        ),
+        ("instance", &["limits", "state", "trap", "engine"]),
+        (
+            "prepare",
+            &["facts", "error", "bindings", "source", "state", "engine"],
+        ),
+        ("bytes_call", &["convert", "state", "instance", "prepare"]),
+        ("code", &["facts", "error", "source", "engine", "prepare"]),
+        (
+            "sandbox",
+            &[
+                "facts", "limits", "error", "bindings", "engine", "instance", "code",
+            ],
+        ),
+        ("structure", &["error"]),
+        (
+            "loader",
+            &[
+                "structure",
+                "contract",
+                "facts",
+                "error",
+                "assemble",
+                "decode",
+                "source",
+                "linking",
+                "engine",
+                "code",
+                "sandbox",
+            ],
+        ),
+        (
+            "decider",
+            &[
+                "limits", "error", "handles", "imports", "engine", "instance", "loader",
+            ],
+        ),
+        ("prompt", &["convert", "handles"]),
+        (
+            "model",
+            &[
+                "limits", "error", "handles", "imports", "engine", "instance", "loader", "decider",
+                "prompt",
+            ],
+        ),
+        (
+            "host",
+            &[
+                "limits",
+                "convert",
+                "handles",
+                "state",
+                "engine",
+                "instance",
+                "prepare",
+                "bytes_call",
+                "loader",
+            ],
+        ),
+    ],
+};
