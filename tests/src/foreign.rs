@@ -44,8 +44,16 @@ pub fn parts() -> Option<PathBuf> {
         std::env::var_os("CI").is_none(),
         "the parts are not installed; run `tests/parts/install`"
     );
-    println!("skipped: run `tests/parts/install` to have the parts that this needs");
+    skipped("run `tests/parts/install` to have the parts that this needs");
     None
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "a skipped test says so where the runner shows it"
+)]
+fn skipped(why: &str) {
+    println!("skipped: {why}");
 }
 
 impl Foreign {
@@ -57,7 +65,7 @@ impl Foreign {
     pub fn bytes(self) -> Option<Vec<u8>> {
         let parts = parts()?;
         if self == Self::Python && !parts.join("venv/bin/componentize-py").exists() {
-            println!("skipped: run `tests/parts/install long` to have the toolchain of Python");
+            skipped("run `tests/parts/install long` to have the toolchain of Python");
             return None;
         }
         // One at a time: the tools share their caches.

@@ -122,9 +122,13 @@ async fn left_alone_every_reply_is_a_pick_or_is_asked_about_and_ends_in_a_named_
 /// The decision endpoint in front of the model, once it is ready.
 fn endpoint(upstream: &Server) -> Option<Server> {
     let mut command = Command::new(part("venv/bin/callo")?);
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = port.local_addr().unwrap().port().to_string();
-    command.args(["serve", "--upstream", upstream.url(), "--port", &port]);
+    command.args([
+        "serve",
+        "--upstream",
+        upstream.url(),
+        "--port",
+        &free_port(),
+    ]);
     command.arg("--gguf").arg(part("model.gguf")?);
     let server = Server::start(&mut command, "listening on");
     let began = Instant::now();
@@ -137,6 +141,12 @@ fn endpoint(upstream: &Server) -> Option<Server> {
         std::thread::sleep(Duration::from_millis(500));
     }
     Some(server)
+}
+
+/// A port that nobody listens on; it has to be named.
+fn free_port() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port().to_string()
 }
 
 fn check_weighed(pick: &DecidedPick, n_options: usize) {

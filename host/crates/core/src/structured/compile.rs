@@ -109,22 +109,7 @@ impl Compiling {
                 }
                 return Ok(());
             }
-            "if" => {
-                let condition = self.node(value, path)?;
-                let base = self.paths[id].clone();
-                let mut branch = |key: &str| {
-                    let branch = schema.get(key);
-                    let node = branch.map(|schema| self.node(schema, &joined(&base, key)));
-                    node.transpose()
-                };
-                let (then, otherwise) = (branch("then")?, branch("else")?);
-                let rule = Rule::If {
-                    condition,
-                    then,
-                    otherwise,
-                };
-                ("if", rule)
-            }
+            "if" => ("if", self.conditional(id, schema, value, path)?),
             "allOf" => ("allOf", Rule::AllOf(self.list(value, path)?)),
             "anyOf" => ("anyOf", Rule::AnyOf(self.list(value, path)?)),
             "oneOf" => ("oneOf", Rule::OneOf(self.list(value, path)?)),
@@ -151,33 +136,72 @@ impl Compiling {
                 Rule::PropertyNames(self.node(value, path)?),
             ),
             "patternProperties" => {
-                let mut compiled = Vec::new();
-                for (pattern, node) in self.by_name(value, path)? {
-                    let regex = regex(&pattern, &joined(path, &pattern))?;
-                    compiled.push((pattern, regex, node));
-                }
-                ("patternProperties", Rule::PatternProperties(compiled))
+                let rule = Rule::PatternProperties(self.by_pattern(value, path)?);
+                ("patternProperties", rule)
             }
             "additionalProperties" => {
-                let node = self.node(value, path)?;
-                let names = |key| schema.get(key).and_then(Json::as_object).into_iter();
-                let patterns = names("patternProperties").flat_map(JsonObject::keys);
-                let rule = Rule::AdditionalProperties {
-                    known: names("properties")
-                        .flat_map(JsonObject::keys)
-                        .cloned()
-                        .collect(),
-                    patterns: patterns
-                        .map(|pattern| regex(pattern, path))
-                        .collect::<Result<_, _>>()?,
-                    node,
-                };
+                let rule = self.additional_properties(schema, value, path)?;
                 ("additionalProperties", rule)
             }
             _ => return Ok(()),
         };
         rules.push(rule);
         Ok(())
+    }
+
+    /// `if` with the branches that stand beside it.
+    fn conditional(
+        &mut self,
+        id: NodeId,
+        schema: &JsonObject,
+        condition: &Json,
+        path: &str,
+    ) -> Result<Rule, StructuredError> {
+        let condition = self.node(condition, path)?;
+        let base = self.paths[id].clone();
+        let mut branch = |key: &str| {
+            let branch = schema.get(key);
+            let node = branch.map(|schema| self.node(schema, &joined(&base, key)));
+            node.transpose()
+        };
+        Ok(Rule::If {
+            condition,
+            then: branch("then")?,
+            otherwise: branch("else")?,
+        })
+    }
+
+    fn by_pattern(
+        &mut self,
+        schemas: &Json,
+        path: &str,
+    ) -> Result<Vec<(String, Arc<Regex>, NodeId)>, StructuredError> {
+        let mut compiled = Vec::new();
+        for (pattern, node) in self.by_name(schemas, path)? {
+            let regex = regex(&pattern, &joined(path, &pattern))?;
+            compiled.push((pattern, regex, node));
+        }
+        Ok(compiled)
+    }
+
+    /// The schema of what no name and no pattern beside it claims.
+    fn additional_properties(
+        &mut self,
+        schema: &JsonObject,
+        value: &Json,
+        path: &str,
+    ) -> Result<Rule, StructuredError> {
+        let node = self.node(value, path)?;
+        let keys_of = |key| {
+            let object = schema.get(key).and_then(Json::as_object);
+            object.into_iter().flat_map(JsonObject::keys)
+        };
+        let patterns = keys_of("patternProperties").map(|pattern| regex(pattern, path));
+        Ok(Rule::AdditionalProperties {
+            known: keys_of("properties").cloned().collect(),
+            patterns: patterns.collect::<Result<_, _>>()?,
+            node,
+        })
     }
 
     fn list(&mut self, schemas: &Json, path: &str) -> Result<Vec<NodeId>, StructuredError> {

@@ -90,7 +90,7 @@ impl Decimal {
         let digit = |byte: u8| u128::from(byte - b'0');
         let bytes = self.digits.bytes();
         let rest = bytes.fold(0, |rest, byte| (rest * 10 + digit(byte)) % modulus);
-        rest * power_of_ten(zeros, modulus) % modulus == 0
+        (rest * power_of_ten(zeros, modulus)).is_multiple_of(modulus)
     }
 }
 

@@ -184,8 +184,10 @@ fn addresses_are_those_that_are_published() {
     }
 }
 
+type Decoded = Result<(Vec<Weight>, Option<f64>, Option<Usage>), LlmFailure>;
+
 /// A distribution or a failure, a line each.
-fn lines_of(decoded: &Result<(Vec<Weight>, Option<f64>, Option<Usage>), LlmFailure>) -> String {
+fn lines_of(decoded: &Decoded) -> String {
     let lines: Vec<String> = match decoded {
         Ok((weights, own, usage)) => {
             let sum: f64 = weights.iter().map(|weight| weight.probability).sum();
