@@ -60,8 +60,10 @@ impl Picked {
         F::read_fields(self.arguments().parse()?, "arguments")
     }
 
-    /// How the pick came about: `decider` (a provider that only picks) or `text` (read from a
-    /// reply). Later versions may add ways.
+    /// How the pick came about: `single` (one option and nothing to fill in), `decider` (a component
+    /// weighed the options), `endpoint` (a provider's endpoint for decisions did), `constrained` (the
+    /// model was held to the shape of a pick) or `text` (read from a reply). Later versions may add
+    /// ways.
     pub fn how(&self) -> String {
         self.0.how()
     }

@@ -172,7 +172,8 @@ async fn an_endpoint_that_others_wrote_weighs_options_and_the_model_behind_it_gi
         return;
     };
 
-    let alone = prepared(&project(server.url(), "systemone", "")).await;
+    let endpoint = project(server.url(), "systemone", "");
+    let alone = prepared(&endpoint).await;
     let values = |n: usize| {
         (0..n)
             .map(|n| option_value(&format!("option-{n}")))
@@ -192,8 +193,8 @@ async fn an_endpoint_that_others_wrote_weighs_options_and_the_model_behind_it_gi
     }
 
     let profile = format!("{HELD}decisions = \"systemone\"\n");
-    let both = project(&format!("{}/v1", server.url()), "openai", &profile);
-    let both = prepared(&both).await;
+    let with_writer = project(&format!("{}/v1", server.url()), "openai", &profile);
+    let both = prepared(&with_writer).await;
     let mut options = options();
     options.truncate(2);
     // Whatever is picked takes an argument.
