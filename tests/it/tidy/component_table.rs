@@ -25,7 +25,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
             &["docs", "facts", "decode_types", "contract_types", "error"],
         ),
         ("source", &["error"]),
-        ("state", &["limits", "log"]),
+        ("cpu", &["limits"]),
+        ("state", &["cpu", "limits", "log"]),
         ("imports", &["convert", "handles", "bindings", "state"]),
         (
             "linking",

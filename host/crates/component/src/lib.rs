@@ -37,6 +37,8 @@
 
 mod limits;
 
+mod cpu;
+
 mod log;
 
 mod contract;

@@ -1,12 +1,11 @@
-//! The limits of one call, and the two meters that hold them: memory and time inside the guest.
+//! The limits of one call, and the meter that holds those of memory. Time inside the guest is in
+//! `cpu`.
 //!
 //! Every limit has a name, a default with its reason, and one failure: [`CallError::LimitReached`]
 //! with that name.
 
-use std::time::{Duration, Instant};
-
 use openprogram_core::guest::CallError;
-use wasmtime::{CallHook, ResourceLimiter};
+use wasmtime::ResourceLimiter;
 
 /// The limits of one call. The names of the fields are the names in failures and settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,66 +137,6 @@ impl From<LimitReached> for CallError {
             message: reached.message,
         }
     }
-}
-
-/// Time inside the guest. Fed by the call hook, read by the epoch callback.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CpuMeter {
-    since: Instant,
-    in_guest: bool,
-    used: Duration,
-    limit: Duration,
-}
-
-impl CpuMeter {
-    pub(crate) fn new(limit_ms: u64) -> Self {
-        Self {
-            since: Instant::now(),
-            in_guest: false,
-            used: Duration::ZERO,
-            limit: Duration::from_millis(limit_ms),
-        }
-    }
-
-    /// Counts the time since the last change to whoever had it, without what the guest gave to
-    /// other tasks meanwhile.
-    pub(crate) fn hook(&mut self, hook: CallHook, yielded: Duration) {
-        self.settle(yielded);
-        // Lowering arguments and lifting results run `realloc` of the guest, which has hooks of
-        // its own, so both directions must be looked at.
-        self.in_guest = hook.exiting_host();
-    }
-
-    /// Fails when the guest has used its time.
-    pub(crate) fn check(&mut self, yielded: Duration) -> Result<(), LimitReached> {
-        self.settle(yielded);
-        if self.used <= self.limit {
-            return Ok(());
-        }
-        let limit = millis(self.limit);
-        Err(LimitReached::new(
-            "cpu_ms",
-            limit,
-            format!("the function computed longer than {limit} ms"),
-        ))
-    }
-
-    pub(crate) fn used(&mut self, yielded: Duration) -> Duration {
-        self.settle(yielded);
-        self.used
-    }
-
-    fn settle(&mut self, yielded: Duration) {
-        let now = Instant::now();
-        if self.in_guest {
-            self.used += (now - self.since).saturating_sub(yielded);
-        }
-        self.since = now;
-    }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Sums memories and tables over a whole store and remembers what it refused.

@@ -1,16 +1,15 @@
 //! The state of one store: what a guest holds, uses up and may ask.
 
-use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use openprogram_core::guest::{CallReport, HostServices};
 use wasmtime::component::ResourceTable;
-use wasmtime::{CallHook, Store, UpdateDeadline};
+use wasmtime::{Store, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use crate::limits::{CpuMeter, LimitReached, Limits, MemoryMeter};
+use crate::cpu::CpuMeter;
+use crate::limits::{LimitReached, Limits, MemoryMeter};
 use crate::log::Log;
 
 /// The state of one store.
@@ -27,8 +26,6 @@ pub(crate) struct CallState {
     cpu: CpuMeter,
     memory: MemoryMeter,
     log: Log,
-    /// Time that the guest gave to others since the last look, in nanoseconds.
-    yielded: Arc<AtomicU64>,
 }
 
 impl WasiView for CallState {
@@ -57,7 +54,6 @@ impl CallState {
             cpu: CpuMeter::new(limits.cpu_ms),
             memory: MemoryMeter::new(&limits),
             log,
-            yielded: Arc::new(AtomicU64::new(0)),
             limits,
         }
     }
@@ -67,26 +63,11 @@ impl CallState {
         self.memory.refused()
     }
 
-    fn hook(&mut self, hook: CallHook) {
-        // Only the pause of this very guest adds to it, and that has ended.
-        let yielded = self.yielded.load(Ordering::Relaxed);
-        if yielded > 0 {
-            self.yielded.store(0, Ordering::Relaxed);
-        }
-        self.cpu.hook(hook, Duration::from_nanos(yielded));
-    }
-
-    fn check_cpu(&mut self) -> Result<(), LimitReached> {
-        let yielded = self.yielded.swap(0, Ordering::Relaxed);
-        self.cpu.check(Duration::from_nanos(yielded))
-    }
-
     /// What the call cost so far.
     pub(crate) fn report(&mut self, started: Instant) -> CallReport {
-        let yielded = Duration::from_nanos(self.yielded.swap(0, Ordering::Relaxed));
         let (log, log_bytes) = self.log.take();
         CallReport {
-            cpu_us: micros(self.cpu.used(yielded)),
+            cpu_us: micros(self.cpu.used()),
             wall_us: micros(started.elapsed()),
             memory_bytes: self.memory.bytes_most(),
             log,
@@ -112,28 +93,18 @@ pub(crate) fn store(
     store.set_hostcall_fuel(whole(hostcall_bytes));
     store.set_max_component_handles(whole(handles));
     store.call_hook(|mut cx, hook| {
-        cx.data_mut().hook(hook);
+        cx.data_mut().cpu.hook(hook);
         Ok(())
     });
     // An epoch is only the occasion to look at the meter: its deadline counts time in imports.
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(|mut cx| {
-        let state = cx.data_mut();
-        state.check_cpu()?;
-        let pause = pause(Arc::clone(&state.yielded));
+        let cpu = &mut cx.data_mut().cpu;
+        cpu.check()?;
+        let pause = cpu.pause();
         Ok(UpdateDeadline::YieldCustom(1, Box::pin(pause)))
     });
     store
-}
-
-/// Lets other tasks run, and counts the time they take, so that it is not the guest's.
-fn pause(yielded: Arc<AtomicU64>) -> impl Future<Output = ()> + Send {
-    let since = Instant::now();
-    async move {
-        tokio::task::yield_now().await;
-        let nanos = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        yielded.fetch_add(nanos, Ordering::Relaxed);
-    }
 }
 
 fn whole(limit: u64) -> usize {

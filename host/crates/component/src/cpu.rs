@@ -1,0 +1,145 @@
+//! Time inside the guest: what a call computed, without waiting in imports and without the time
+//! that the machine or the guest itself gave to others.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use wasmtime::CallHook;
+
+use crate::limits::LimitReached;
+
+/// Fed by the call hook, read by the epoch callback.
+#[derive(Debug)]
+pub(crate) struct CpuMeter {
+    since: Duration,
+    in_guest: bool,
+    used: Duration,
+    limit: Duration,
+    resumed: Arc<AtomicU64>,
+}
+
+/// In [`CpuMeter::resumed`]: the guest gave nothing to others since the last look.
+const NOT_RESUMED: u64 = u64::MAX;
+
+impl CpuMeter {
+    pub(crate) fn new(limit_ms: u64) -> Self {
+        Self {
+            since: thread_time(),
+            in_guest: false,
+            used: Duration::ZERO,
+            limit: Duration::from_millis(limit_ms),
+            resumed: Arc::new(AtomicU64::new(NOT_RESUMED)),
+        }
+    }
+
+    /// Counts the time since the last change to whoever had it.
+    pub(crate) fn hook(&mut self, hook: CallHook) {
+        self.settle();
+        // Lowering arguments and lifting results run `realloc` of the guest, which has hooks of
+        // its own, so both directions must be looked at.
+        self.in_guest = hook.exiting_host();
+    }
+
+    /// Fails when the guest has used its time.
+    pub(crate) fn check(&mut self) -> Result<(), LimitReached> {
+        self.settle();
+        if self.used <= self.limit {
+            return Ok(());
+        }
+        let limit = u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX);
+        Err(LimitReached::new(
+            "cpu_ms",
+            limit,
+            format!("the function computed longer than {limit} ms"),
+        ))
+    }
+
+    /// Lets other tasks run. The guest may go on in another thread, whose clock is another.
+    pub(crate) fn pause(&self) -> impl Future<Output = ()> + Send + use<> {
+        let resumed = Arc::clone(&self.resumed);
+        async move {
+            tokio::task::yield_now().await;
+            let now = u64::try_from(thread_time().as_nanos()).unwrap_or(NOT_RESUMED - 1);
+            resumed.store(now, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn used(&mut self) -> Duration {
+        self.settle();
+        self.used
+    }
+
+    fn settle(&mut self) {
+        let now = thread_time();
+        // Only the pause of this very guest writes it, and that has ended.
+        let resumed = self.resumed.load(Ordering::Relaxed);
+        if resumed != NOT_RESUMED {
+            self.resumed.store(NOT_RESUMED, Ordering::Relaxed);
+            self.since = Duration::from_nanos(resumed);
+        }
+        if self.in_guest {
+            self.used += now.saturating_sub(self.since);
+        }
+        self.since = now;
+    }
+}
+
+/// Time that this thread computed. A guest is inside its calls on one thread between two looks.
+#[cfg(unix)]
+fn thread_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// Time that passed, where the clock of a thread is not at hand: a busy machine counts as computing.
+#[cfg(not(unix))]
+fn thread_time() -> Duration {
+    static START: std::sync::LazyLock<std::time::Instant> =
+        std::sync::LazyLock::new(std::time::Instant::now);
+    START.elapsed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spin(time: Duration) {
+        let start = thread_time();
+        while thread_time().saturating_sub(start) < time {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn time_that_the_machine_gives_to_others_is_not_the_guests() {
+        let mut meter = CpuMeter::new(20);
+        meter.hook(CallHook::CallingWasm);
+        // As a thread that waits for a core does.
+        std::thread::sleep(Duration::from_millis(60));
+        meter.check().unwrap();
+        spin(Duration::from_millis(25));
+        assert_eq!(meter.check().unwrap_err().which, "cpu_ms");
+    }
+
+    #[test]
+    fn time_in_the_host_and_before_a_resumption_is_not_the_guests() {
+        let mut meter = CpuMeter::new(20);
+        spin(Duration::from_millis(30));
+        meter.hook(CallHook::CallingWasm);
+        meter.hook(CallHook::CallingHost);
+        spin(Duration::from_millis(30));
+        meter.check().unwrap();
+        meter.hook(CallHook::ReturningFromHost);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let pause = meter.pause();
+        runtime.block_on(async {
+            spin(Duration::from_millis(30));
+            pause.await;
+        });
+        meter.check().unwrap();
+    }
+}
