@@ -149,7 +149,6 @@ impl wire::HostMenu for CallState {
         hand_off: Option<String>,
     ) -> wasmtime::Result<()> {
         let (menu, mut held) = self.collecting(&menu)?;
-        let limits = held.limits;
         menu.set(|menu| {
             menu.pay(&[hand_off.as_deref().unwrap_or("")], &mut held)?;
             menu.settings.min_confidence = Some(MinConfidence { level, hand_off });
@@ -188,7 +187,6 @@ impl wire::HostMenu for CallState {
         options: Vec<String>,
     ) -> wasmtime::Result<()> {
         let (menu, mut held) = self.collecting(&menu)?;
-        let limits = held.limits;
         menu.set(|menu| {
             let mut texts = vec![name.as_str(), description.as_deref().unwrap_or("")];
             texts.extend(options.iter().map(String::as_str));

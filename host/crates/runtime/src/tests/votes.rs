@@ -44,7 +44,7 @@ fn offered(request: &openprogram_core::llm::ModelRequest) -> Vec<String> {
 #[tokio::test]
 async fn every_vote_sees_another_order_and_nothing_of_the_others() {
     let model = model([call("done"), call("later"), call("later")]);
-    let (runtime, outcome) = route(voted(3), model.clone()).await;
+    let (_, outcome) = route(voted(3), model.clone()).await;
     assert_eq!(told(&outcome), json!({"ok": {}}));
     let requests = model.requests();
     let orders: Vec<_> = requests.iter().map(offered).collect();
@@ -75,6 +75,12 @@ async fn every_vote_sees_another_order_and_nothing_of_the_others() {
         // The situation and the menu: no reply of an earlier vote.
         assert_eq!(request.messages.len(), 1, "{request:#?}");
     }
+}
+
+#[tokio::test]
+async fn every_vote_and_the_count_are_recorded() {
+    let model = model([call("done"), call("later"), call("later")]);
+    let (runtime, outcome) = route(voted(3), model).await;
     expect![[r#"
         1 code test:desk/api.route
           in   {}

@@ -53,18 +53,32 @@ fn sure(level: f64, hand_off: Option<&str>) -> DecisionSettings {
     }
 }
 
-#[test]
-fn settings_that_cannot_hold_are_refused_with_what_to_change() {
-    let grouped = |groups: Vec<OptionGroup>| DecisionSettings {
+fn grouped(groups: Vec<OptionGroup>) -> DecisionSettings {
+    DecisionSettings {
         groups,
         ..DecisionSettings::default()
-    };
-    let votes = |votes: u32| DecisionSettings {
+    }
+}
+
+fn votes(votes: u32) -> DecisionSettings {
+    DecisionSettings {
         votes: Some(votes),
         ..DecisionSettings::default()
-    };
-    let many = (0..=GROUPS_MAX).map(|n| group(&n.to_string(), &["stop"]));
-    for (settings, path, expected) in [
+    }
+}
+
+fn check_refusals<const N: usize>(cases: [(DecisionSettings, &str, &str); N]) {
+    for (settings, path, expected) in cases {
+        let error = settings.check(&with_schema()).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(error.to_failure().details["path"], json!(path));
+        assert!(!settings.is_default());
+    }
+}
+
+#[test]
+fn settings_that_cannot_hold_are_refused_with_what_to_change() {
+    check_refusals([
         (
             sure(0.0, None),
             "min_confidence",
@@ -95,6 +109,21 @@ fn settings_that_cannot_hold_are_refused_with_what_to_change() {
             "votes",
             "a decision is put to the vote 16 times; use 1 to 15",
         ),
+    ]);
+    for settings in [
+        DecisionSettings::default(),
+        sure(1.0, Some("stop")),
+        votes(1),
+        votes(15),
+    ] {
+        assert_eq!(settings.check(&with_schema()), Ok(None));
+    }
+}
+
+#[test]
+fn groups_that_cannot_hold_are_refused_with_what_to_change() {
+    let many = (0..=GROUPS_MAX).map(|n| group(&n.to_string(), &["stop"]));
+    check_refusals([
         (
             grouped(vec![group("all", &[])]),
             "groups",
@@ -120,20 +149,7 @@ fn settings_that_cannot_hold_are_refused_with_what_to_change() {
             "groups",
             "the menu has 65 groups, more than the limit of 64; merge some",
         ),
-    ] {
-        let error = settings.check(&with_schema()).unwrap_err();
-        assert_eq!(error.to_string(), expected);
-        assert_eq!(error.to_failure().details["path"], json!(path));
-        assert!(!settings.is_default());
-    }
-    for settings in [
-        DecisionSettings::default(),
-        sure(1.0, Some("stop")),
-        votes(1),
-        votes(15),
-    ] {
-        assert_eq!(settings.check(&with_schema()), Ok(None));
-    }
+    ]);
 }
 
 #[test]
