@@ -177,6 +177,23 @@ async fn picker_with_settings_that_cannot_hold_is_refused_before_a_model_is_aske
 }
 
 #[tokio::test]
+async fn picker_closes_a_turn_with_one_pick_and_no_vote() {
+    let (host, model) = host("picker", [""; 0]).await;
+    let failure = host.failure("close-by-votes", json!({})).await;
+    assert_eq!(named(&failure), "invalid-argument settings");
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn picker_holds_so_much_in_all_its_menus_together() {
+    let keep = |count: u32| json!({"count": count, "bytes": 1_000_000});
+    let kept = picked("keep-menus", keep(8), &[]).await;
+    assert_eq!(kept, json!("kept()\n    Call: {\"call\": \"kept\"}\n"));
+    let flood = picked("keep-menus", keep(9), &[]).await;
+    assert_eq!(flood, json!("limit-reached menus_bytes"));
+}
+
+#[tokio::test]
 async fn next_step_decides_in_every_form() {
     for (function, arguments, reply, expected) in [
         (

@@ -138,6 +138,24 @@ pub mod guest {
         decision::make("Pick.", &menu)
     }
 
+    /// Closes a turn with a decision that is put to the vote, which is refused.
+    pub fn close_by_votes(runtime: &Runtime) -> Result<Json, Failure> {
+        runtime.exec(Request::new("Work.").no_tools().choices(fixed().votes(3)))
+    }
+
+    /// Keeps so many menus with so many bytes each.
+    pub fn keep_menus(count: u32, bytes: u32) -> Result<String, Failure> {
+        let text = "x".repeat(bytes as usize);
+        let menu = |_| Menu::new().value("kept", &text);
+        let kept: Vec<_> = (0..count).map(menu).collect();
+        for menu in &kept {
+            decision::render(menu)?;
+        }
+        drop(kept);
+        // What was dropped is not held any more.
+        decision::render(&menu(0))
+    }
+
     /// Decides over two groups and an option outside them.
     pub fn choose_grouped(prompt: String, runtime: &Runtime) -> Result<Json, Failure> {
         let menu = menu! { red: 1, blue: 2, round: 3, stop: 0 };

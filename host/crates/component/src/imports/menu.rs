@@ -2,7 +2,7 @@
 
 use openprogram_core::Json;
 use openprogram_core::decision::{
-    MinConfidence, OptionGroup, OptionKind, OptionSpec, parse_schema,
+    MENU_OPTIONS_MAX, MinConfidence, OptionGroup, OptionKind, OptionSpec, parse_schema,
 };
 use wasmtime::component::Resource;
 
@@ -188,6 +188,10 @@ impl wire::HostMenu for CallState {
     ) -> wasmtime::Result<()> {
         let (menu, mut held) = self.collecting(&menu)?;
         menu.set(|menu| {
+            if options.len() > MENU_OPTIONS_MAX {
+                let message = format!("a group has at most {MENU_OPTIONS_MAX} options");
+                return Err(invalid("groups", message));
+            }
             let mut texts = vec![name.as_str(), description.as_deref().unwrap_or("")];
             texts.extend(options.iter().map(String::as_str));
             menu.pay(&texts, &mut held)?;
