@@ -279,3 +279,59 @@ async fn next_step_offers_one_function_as_a_tool_and_as_an_option_of_one_catalog
         .collect();
     assert_eq!(orders, [json!("A-1"), json!("A-2")]);
 }
+
+#[tokio::test]
+async fn picker_puts_a_decision_to_the_vote_and_hands_unsure_picks_over() {
+    let red = r#"{"call": "red"}"#;
+    let blue = r#"{"call": "blue"}"#;
+    let two_thirds = 2.0 / 3.0;
+    for (votes, level, hand_off, replies, expected) in [
+        (
+            3,
+            0.0,
+            None,
+            vec![red, blue, red],
+            json!(["red", [two_thirds, "votes"], null]),
+        ),
+        (
+            3,
+            0.6,
+            None,
+            vec![red, blue, red],
+            json!(["red", [two_thirds, "votes"], null]),
+        ),
+        (
+            3,
+            0.7,
+            None,
+            vec![red, blue, red],
+            json!("decision low_confidence"),
+        ),
+        (
+            3,
+            0.7,
+            Some("ask"),
+            vec![red, blue, red],
+            json!(["ask", [two_thirds, "votes"], "red"]),
+        ),
+        (2, 0.0, None, vec![red, blue], json!("decision tie")),
+        (1, 0.5, None, vec![red], json!("decision low_confidence")),
+    ] {
+        let arguments = json!({"votes": votes, "level": level, "hand_off": hand_off});
+        let told = picked("choose-by-votes", arguments.clone(), &replies).await;
+        assert_eq!(told, expected, "{arguments} {replies:?}");
+    }
+}
+
+#[tokio::test]
+async fn picker_picks_a_group_and_then_one_of_its_options() {
+    for (replies, expected) in [
+        (vec![r#"{"call": "colour"}"#, r#"{"call": "blue"}"#], 2),
+        // A group of one option needs no second question.
+        (vec![r#"{"call": "form"}"#], 3),
+        (vec![r#"{"call": "stop"}"#], 0),
+    ] {
+        let told = picked("choose-grouped", json!({"prompt": "Pick."}), &replies).await;
+        assert_eq!(told, json!(expected), "{replies:?}");
+    }
+}
