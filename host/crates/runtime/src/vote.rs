@@ -34,7 +34,7 @@ pub(crate) async fn elect<'a>(
     let mut without_pick = None;
     for vote in 0..votes {
         let by = rotation(menu.options().len(), vote, votes);
-        let rotated = rotated(menu, by)?;
+        let rotated = menu.rotated(by);
         let mut facts = facts.clone();
         facts.insert("vote".to_owned(), (vote + 1).into());
         facts.insert("votes".to_owned(), votes.into());
@@ -83,13 +83,6 @@ pub(crate) async fn elect<'a>(
         .facts
         .insert("tally".to_owned(), tally_to_json(&tally));
     Ok(winner)
-}
-
-/// The menu with its options so many places earlier, those from the front behind them.
-fn rotated(menu: &Menu, by: usize) -> Result<Menu, Failure> {
-    let mut options = menu.options().to_vec();
-    options.rotate_left(by);
-    Menu::new(options).map_err(|error| error.to_failure())
 }
 
 async fn close_all(made: Vec<OpenPick<'_>>) -> Result<(), Failure> {
