@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use openprogram_component::{
-    ComponentHost, Engine, EngineOptions, Limits, LoadError, LoadedComponent, MetadataMode,
-    guest_provider,
+    ComponentHost, Engine, EngineOptions, GuestProvider, Limits, LoadError, LoadedComponent,
+    MetadataMode,
 };
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::Failure;
@@ -206,8 +206,8 @@ async fn provider(name: &str, limits: &Limits) -> Arc<dyn Provider> {
     let component = load(name, guests::bytes(name)).await;
     let component = component.unwrap_or_else(|error| panic!("guest `{name}`: {error}"));
     let full = format!("component:{name}");
-    let provider = guest_provider(full, engine().clone(), component, limits.clone());
-    provider.expect("the guest is a provider")
+    let provider = GuestProvider::new(full, engine().clone(), component, limits.clone());
+    Arc::new(provider.expect("the guest is a provider"))
 }
 
 impl RunningHost {

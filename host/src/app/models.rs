@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use openprogram_component::{Engine, Limits, LoadedComponent, MetadataMode, guest_provider};
+use openprogram_component::{Engine, GuestProvider, Limits, LoadedComponent, MetadataMode};
 use openprogram_core::llm::{
     Abilities, EventSink, FormatAbility, LlmError, ModelReply, ModelRequest, Provider,
 };
@@ -177,12 +177,8 @@ impl ProviderFactory for ComponentModels {
         };
         let full_name = format!("{COMPONENT_KIND}:{name}");
         let (engine, component) = (self.engine.clone(), component.clone());
-        Ok(guest_provider(
-            full_name,
-            engine,
-            component,
-            Limits::default(),
-        )?)
+        let provider = GuestProvider::new(full_name, engine, component, Limits::default())?;
+        Ok(Arc::new(provider))
     }
 }
 

@@ -5,6 +5,7 @@ use super::tables::Arrows;
 pub(super) const COMPONENT: Arrows = Arrows {
     source: "host/crates/component/src",
     modules: &[
+        ("async_types", &[]),
         ("cache", &[]),
         ("contract", &[]),
         ("docs", &[]),
@@ -22,7 +23,14 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("contract_types", &["contract", "decode_types", "error"]),
         (
             "decode",
-            &["docs", "facts", "decode_types", "contract_types", "error"],
+            &[
+                "async_types",
+                "docs",
+                "facts",
+                "decode_types",
+                "contract_types",
+                "error",
+            ],
         ),
         ("source", &["error"]),
         ("cpu", &["limits"]),
@@ -68,17 +76,19 @@ pub(super) const COMPONENT: Arrows = Arrows {
             ],
         ),
         (
-            "decider",
-            &[
-                "limits", "error", "handles", "imports", "engine", "instance", "loader",
-            ],
+            "guest",
+            &["limits", "state", "engine", "instance", "prepare", "loader"],
         ),
+        ("decider", &["handles", "imports", "instance", "guest"]),
         ("prompt", &["convert", "handles"]),
         (
             "model",
+            &["handles", "imports", "instance", "guest", "prompt"],
+        ),
+        (
+            "provider",
             &[
-                "limits", "error", "handles", "imports", "engine", "instance", "loader", "decider",
-                "prompt",
+                "limits", "error", "engine", "loader", "guest", "decider", "model",
             ],
         ),
         (

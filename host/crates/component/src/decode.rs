@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wit_parser::decoding::{DecodedWasm, decode};
 use wit_parser::{
-    Function, FunctionKind, Interface, Resolve, Type, TypeDefKind, TypeId, World, WorldItem,
-    WorldKey,
+    Function, FunctionKind, Interface, Resolve, TypeDefKind, TypeId, World, WorldItem,
 };
 
+use crate::async_types::AsyncTypes;
 use crate::contract_types::{self, Side};
-use crate::decode_types::{OWN_PACKAGE, TYPE_DEPTH_MAX, TypeReader};
+use crate::decode_types::{OWN_PACKAGE, TypeReader};
 use crate::docs::{PackageDocs, Sections};
 use crate::error::LoadError;
 use crate::facts::{FunctionFact, ImportFact, METADATA, ParameterFact, Signature, short_name};
@@ -33,12 +33,13 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
     };
     let world = &resolve.worlds[world];
     let (docs, notices) = words(&resolve, world, &sections);
+    let mut async_types = AsyncTypes::new(&resolve);
     let mut signature = Signature {
         notices,
         ..Signature::default()
     };
     for (key, item) in &world.imports {
-        if let Some(what) = async_item(&resolve, key, item) {
+        if let Some(what) = async_types.name_in(key, item) {
             return Err(LoadError::AsyncTypes(what));
         }
         if let WorldItem::Interface { id, .. } = item {
@@ -60,7 +61,7 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
         }
     }
     for (key, item) in &world.exports {
-        if let Some(what) = async_item(&resolve, key, item) {
+        if let Some(what) = async_types.name_in(key, item) {
             return Err(LoadError::AsyncTypes(what));
         }
         let name = resolve.name_world_key(key);
@@ -110,50 +111,6 @@ fn imports_types_only(resolve: &Resolve, item: &WorldItem) -> bool {
         }
         WorldItem::Type { .. } => true,
         WorldItem::Function(_) => false,
-    }
-}
-
-/// The name of the first part of an item that needs async types.
-fn async_item(resolve: &Resolve, key: &WorldKey, item: &WorldItem) -> Option<String> {
-    let name = resolve.name_world_key(key);
-    let is_async = |function: &Function| {
-        function.kind.is_async()
-            || function
-                .params
-                .iter()
-                .map(|param| &param.ty)
-                .chain(&function.result)
-                .any(|ty| is_async_type(resolve, ty, 0))
-    };
-    match item {
-        WorldItem::Interface { id, .. } => {
-            let mut functions = resolve.interfaces[*id].functions.values();
-            let function = functions.find(|function| is_async(function))?;
-            Some(format!("{name}.{}", function.name))
-        }
-        WorldItem::Function(function) => is_async(function).then_some(name),
-        WorldItem::Type { .. } => None,
-    }
-}
-
-fn is_async_type(resolve: &Resolve, ty: &Type, depth: usize) -> bool {
-    if matches!(ty, Type::ErrorContext) {
-        return true;
-    }
-    let Type::Id(id) = ty else { return false };
-    if depth > TYPE_DEPTH_MAX {
-        return false;
-    }
-    let any = |inner: &Type| is_async_type(resolve, inner, depth + 1);
-    match &resolve.types[*id].kind {
-        TypeDefKind::Future(_) | TypeDefKind::Stream(_) => true,
-        // Parts of named types are looked at one level only: walking a type that shares its parts
-        // would take exponential time, and the engine refuses deeper ones when it compiles.
-        TypeDefKind::Type(inner) | TypeDefKind::Option(inner) | TypeDefKind::List(inner) => {
-            any(inner)
-        }
-        TypeDefKind::Result(result) => result.ok.iter().chain(&result.err).any(any),
-        _ => false,
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Changes with every change of these types and of what is checked before facts are kept, so that
 /// old entries count as absent.
-pub(crate) const FACTS_VERSION: u32 = 3;
+pub(crate) const FACTS_VERSION: u32 = 4;
 
 /// The export by which a component is a decider.
 pub(crate) const DECIDER: &str = "openprogram:agentic/decider@0.1.0";

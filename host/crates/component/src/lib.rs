@@ -5,7 +5,7 @@
 //! ```no_run
 //! # async fn example(bytes: Vec<u8>) -> Result<(), Box<dyn std::error::Error>> {
 //! use openprogram_component::{
-//!     ComponentHost, Engine, EngineOptions, Limits, LoadedComponent, MetadataMode, guest_provider,
+//!     ComponentHost, Engine, EngineOptions, Limits, GuestProvider, LoadedComponent, MetadataMode,
 //! };
 //!
 //! // Cheap: the engine is built by the first compilation or call.
@@ -22,7 +22,7 @@
 //! host.add(support.clone());
 //! // `host` is the `FunctionHost` of a runtime. A component that writes or picks is a provider:
 //! if support.is_provider() {
-//!     let _model = guest_provider("component:support", engine.clone(), support, Limits::default())?;
+//!     let _model = GuestProvider::new("component:support", engine.clone(), support, Limits::default())?;
 //! }
 //! // After the first call: whether the pool of slots did not fit, for a person to see.
 //! let _ = engine.notice();
@@ -72,6 +72,7 @@ mod decode;
 mod types;
 
 mod assemble;
+mod async_types;
 mod instance;
 mod prepare;
 
@@ -83,22 +84,24 @@ mod structure;
 mod loader;
 
 mod bytes_call;
-mod decider;
+mod guest;
 mod host;
 mod prompt;
 
+mod decider;
 mod model;
+
+mod provider;
 
 #[cfg(test)]
 mod tests;
 
 pub use cache::CacheError;
 pub use contract::{contract_hash, contract_of};
-pub use decider::GuestDecider;
 pub use engine::{CacheCounts, Engine, EngineOptions};
 pub use error::{EngineError, LoadError, MetadataError, MissingImport};
 pub use host::ComponentHost;
 pub use limits::Limits;
 pub use loader::{LoadedComponent, MetadataMode};
-pub use model::{GuestModel, guest_provider};
+pub use provider::GuestProvider;
 pub use source::{ComponentSource, check_digest, digest_of, read_component};

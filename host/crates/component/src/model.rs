@@ -1,167 +1,46 @@
-//! A component that writes, as a provider: `component:NAME`.
+//! A component writes: one call of its export `model`.
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::guest::CallError;
 use openprogram_core::llm::{
-    Abilities, DecisionReply, DecisionState, ErrorSigns, EventSink, LlmError, LlmFailure,
-    LlmReason, ModelReply, ModelRequest, Provider, classify,
+    ErrorSigns, EventSink, LlmError, LlmFailure, LlmReason, ModelReply, ModelRequest, classify,
 };
 use wasmtime::component::Resource;
 
-use crate::decider::GuestDecider;
-use crate::engine::{Engine, Lane};
-use crate::error::LoadError;
+use crate::guest::{Guest, gone};
 use crate::handles::{Mailbox, SinkHandle};
 use crate::imports::from_wire;
-use crate::instance::{Job, Stop, run};
-use crate::limits::Limits;
-use crate::loader::LoadedComponent;
+use crate::instance::Stop;
 use crate::prompt::prompt;
 
-/// The provider of this full name that a component is: a model, a decider, or both.
-///
-/// # Errors
-/// [`LoadError::Incompatible`] when it is neither.
-pub fn guest_provider(
-    name: impl Into<String>,
-    engine: Engine,
-    component: LoadedComponent,
-    limits: Limits,
-) -> Result<Arc<dyn Provider>, LoadError> {
-    if component.is_model() {
-        let model = GuestModel::new(name, engine, component, limits)?;
-        return Ok(Arc::new(model));
-    }
-    if component.is_decider() {
-        let decider = GuestDecider::new(name, engine, component, limits)?;
-        return Ok(Arc::new(decider));
-    }
-    Err(LoadError::Incompatible(format!(
-        "`{}` exports neither `openprogram:agentic/model@0.1.0` nor \
-         `openprogram:agentic/decider@0.1.0`, so it cannot be a model",
-        component.name()
-    )))
-}
-
-/// A provider that lets a component write, and decide where it exports that too.
-pub struct GuestModel {
-    name: String,
-    engine: Engine,
-    component: LoadedComponent,
-    limits: Arc<Limits>,
-    decider: Option<GuestDecider>,
-}
-
-impl GuestModel {
-    /// A provider of this full name over a component that exports `model`.
-    ///
-    /// # Errors
-    /// [`LoadError::Incompatible`] when the component exports none.
-    pub fn new(
-        name: impl Into<String>,
-        engine: Engine,
-        component: LoadedComponent,
-        limits: Limits,
-    ) -> Result<Self, LoadError> {
-        if !component.is_model() {
-            return Err(LoadError::Incompatible(format!(
-                "`{}` exports no `openprogram:agentic/model@0.1.0`, so it cannot write",
-                component.name()
-            )));
-        }
-        let name = name.into();
-        let decider = component.is_decider().then(|| {
-            let (engine, component) = (engine.clone(), component.clone());
-            GuestDecider::new(name.clone(), engine, component, limits.clone())
-        });
-        Ok(Self {
-            name,
-            limits: engine.held(limits),
-            engine,
-            component,
-            decider: decider.transpose()?,
-        })
-    }
-
-    fn guest_error(&self, error: &CallError) -> LlmError {
-        LlmError::Guest(error.to_failure(self.component.name()))
-    }
-}
-
-#[async_trait]
-impl Provider for GuestModel {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn abilities(&self) -> Abilities {
-        Abilities {
-            text: true,
-            decide: self.decider.is_some(),
-        }
-    }
-
-    async fn complete(
-        &self,
-        request: &ModelRequest,
-        sink: &dyn EventSink,
-    ) -> Result<ModelReply, LlmError> {
-        if let Some(format) = &request.response_format {
-            return Err(LlmError::Unsupported(format!(
-                "`{}` is not told of response formats such as `{}`; ask for text, or use another \
-                 model",
-                self.name, format.name
-            )));
-        }
-        let code = self.component.code();
-        let prepared = code.prepared(&self.engine).await;
-        let prepared =
-            prepared.map_err(|e| self.guest_error(&e.to_call_error(self.component.name())))?;
-        let job = Job {
-            limits: Arc::clone(&self.limits),
-            services: None,
-            lane: Lane::Leaf,
-        };
-        let mailbox = Mailbox::default();
-        let (asked, reply) = (
-            prompt(request),
-            SinkHandle::new(Arc::clone(&self.limits), mailbox.clone()),
+/// Lets a component answer a request, and hands over every piece as soon as it is there.
+pub(crate) async fn complete(
+    guest: &Guest,
+    request: &ModelRequest,
+    sink: &dyn EventSink,
+) -> Result<ModelReply, LlmError> {
+    let mailbox = Mailbox::default();
+    let asked = prompt(request);
+    let reply = SinkHandle::new(Arc::clone(&guest.limits), mailbox.clone());
+    let work = guest.call(async |prepared, store| {
+        let indices = prepared.model.as_ref().ok_or_else(|| gone("model"))?;
+        let instance = prepared.pre.instantiate_async(&mut *store).await?;
+        let exports = indices.load(&mut *store, &instance)?;
+        let table = &mut store.data_mut().table;
+        let asked = table.push(asked).map_err(wasmtime::Error::from)?;
+        let reply = table.push(reply).map_err(wasmtime::Error::from)?;
+        let lent = (
+            Resource::new_borrow(asked.rep()),
+            Resource::new_borrow(reply.rep()),
         );
-        let work = run(&self.engine, job, async |store| {
-            let gone = || CallError::Internal("the export `model` is gone".to_owned());
-            let indices = prepared.model.as_ref().ok_or_else(gone)?;
-            let instance = prepared.pre.instantiate_async(&mut *store).await?;
-            let guest = indices.load(&mut *store, &instance)?;
-            let table = &mut store.data_mut().table;
-            let asked = table.push(asked).map_err(wasmtime::Error::from)?;
-            let reply = table.push(reply).map_err(wasmtime::Error::from)?;
-            let lent = (
-                Resource::new_borrow(asked.rep()),
-                Resource::new_borrow(reply.rep()),
-            );
-            let completed = guest.call_complete(&mut *store, lent.0, lent.1).await?;
-            let table = &mut store.data_mut().table;
-            let reply = table.delete(reply).map_err(wasmtime::Error::from)?;
-            Ok::<_, Stop>(completed.map(|()| reply.into_reply()))
-        });
-        let (completed, _) = mailbox.deliver(work, sink).await;
-        completed
-            .map_err(|error| self.guest_error(&error))?
-            .map_err(|failure| llm_error(from_wire(failure)))
-    }
-
-    async fn decide(&self, state: &DecisionState) -> Result<DecisionReply, LlmError> {
-        match &self.decider {
-            Some(decider) => decider.decide(state).await,
-            None => Err(LlmError::Unsupported(format!(
-                "`{}` writes and does not weigh options",
-                self.name
-            ))),
-        }
-    }
+        let completed = exports.call_complete(&mut *store, lent.0, lent.1).await?;
+        let table = &mut store.data_mut().table;
+        let reply = table.delete(reply).map_err(wasmtime::Error::from)?;
+        Ok::<_, Stop>(completed.map(|()| reply.into_reply()))
+    });
+    let completed = mailbox.deliver(work, sink).await?;
+    completed.map_err(|failure| llm_error(from_wire(failure)))
 }
 
 /// What a failure of the component means: an error of the model that it speaks for, or its own.

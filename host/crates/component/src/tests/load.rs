@@ -126,17 +126,46 @@ async fn wasi_of_every_patch_version_links() {
 }
 
 #[tokio::test]
-async fn async_types_are_refused_with_a_sentence() {
-    let text = r#"(component (import "acme:x/y@1.0.0" (instance
-        (type $s (stream u8)) (export "f" (func (param "s" $s))))))"#;
-    assert_eq!(
-        load(wat::parse_str(text).unwrap())
-            .await
-            .unwrap_err()
-            .to_string(),
-        "`acme:x/y@1.0.0.f` needs async types (WASI 0.3), which are not supported yet; build the \
-         component for WASI 0.2"
-    );
+async fn async_types_are_refused_by_the_name_of_what_needs_them() {
+    let import = |content: &str| format!("(import \"acme:x/y@1.0.0\" (instance {content}))");
+    for (what, text) in [
+        (
+            "acme:x/y@1.0.0.f",
+            import(r#"(type $s (stream u8)) (export "f" (func (param "s" $s)))"#),
+        ),
+        (
+            "acme:x/y@1.0.0.f",
+            import(
+                r#"(type $s (stream u8)) (type $i (record (field "s" $s)))
+                (export "inner" (type $inner (eq $i))) (type $o (variant (case "a" $inner) (case "b")))
+                (export "outer" (type $outer (eq $o)))
+                (export "plain" (func (param "n" u8)))
+                (export "f" (func (result (list (tuple u8 $outer)))))"#,
+            ),
+        ),
+        (
+            "acme:x/y@1.0.0.later",
+            import(
+                r#"(type $f (future u8)) (export "later" (type (eq $f)))
+                (export "plain" (func (param "n" u8)))"#,
+            ),
+        ),
+        (
+            "later",
+            r#"(type $f (future u8)) (import "later" (type (eq $f)))"#.to_owned(),
+        ),
+        ("wait", r#"(import "wait" (func async))"#.to_owned()),
+    ] {
+        let bytes = wat::parse_str(format!("(component {text})")).unwrap();
+        assert_eq!(
+            load(bytes).await.unwrap_err().to_string(),
+            format!(
+                "`{what}` needs async types (WASI 0.3), which are not supported yet; build the \
+                 component for WASI 0.2"
+            ),
+            "{text}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use openprogram_core::llm::{
 use openprogram_core::session::Usage;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
-use crate::{GuestModel, Limits, LoadedComponent, MetadataMode, contract, guest_provider};
+use crate::{GuestProvider, Limits, LoadedComponent, MetadataMode, contract};
 
 /// A component whose `complete` has this body and gives the result at this address: 0 is a success,
 /// 64 a failure of the code `llm`, 96 one of another code.
@@ -67,12 +67,12 @@ fn model(body: &str, result: u32) -> Vec<u8> {
     encoder.unwrap().encode().unwrap()
 }
 
-async fn provider(bytes: Vec<u8>, limits: Limits) -> GuestModel {
+async fn provider(bytes: Vec<u8>, limits: Limits) -> GuestProvider {
     let engine = super::engine();
     let component = LoadedComponent::load(&engine, "test", bytes, MetadataMode::Skip);
     let component = component.await.unwrap();
     assert!(component.is_model() && component.is_provider() && !component.is_decider());
-    GuestModel::new("component:test", engine, component, limits).unwrap()
+    GuestProvider::new("component:test", engine, component, limits).unwrap()
 }
 
 fn request() -> ModelRequest {
@@ -218,13 +218,7 @@ async fn a_component_that_is_no_model_is_not_opened() {
     let component = LoadedComponent::load(&engine, "test", bytes, MetadataMode::Skip);
     let component = component.await.unwrap();
     let (name, limits) = ("component:test", Limits::default());
-    let opened = GuestModel::new(name, engine.clone(), component.clone(), limits.clone());
-    assert_eq!(
-        opened.map(|_| ()).unwrap_err().to_string(),
-        "the component does not fit this host: `test` exports no \
-         `openprogram:agentic/model@0.1.0`, so it cannot write"
-    );
-    let opened = guest_provider(name, engine, component, limits);
+    let opened = GuestProvider::new(name, engine, component, limits);
     assert_eq!(
         opened.map(|_| ()).unwrap_err().to_string(),
         "the component does not fit this host: `test` exports neither \

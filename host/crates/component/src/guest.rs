@@ -1,0 +1,54 @@
+//! A component that a provider asks: it calls nothing, so it runs without any services.
+
+use std::sync::Arc;
+
+use openprogram_core::guest::CallError;
+use openprogram_core::llm::LlmError;
+use wasmtime::Store;
+
+use crate::engine::{Engine, Lane};
+use crate::instance::{Job, Stop, run};
+use crate::limits::Limits;
+use crate::loader::LoadedComponent;
+use crate::prepare::Prepared;
+use crate::state::CallState;
+
+/// A component with the limits of its calls.
+pub(crate) struct Guest {
+    pub(crate) component: LoadedComponent,
+    pub(crate) limits: Arc<Limits>,
+    engine: Engine,
+}
+
+impl Guest {
+    pub(crate) fn new(engine: Engine, component: LoadedComponent, limits: Limits) -> Self {
+        Self {
+            component,
+            limits: engine.held(limits),
+            engine,
+        }
+    }
+
+    /// Runs `work` with the compiled component in a fresh store.
+    pub(crate) async fn call<T>(
+        &self,
+        work: impl AsyncFnOnce(&Prepared, &mut Store<CallState>) -> Result<T, Stop>,
+    ) -> Result<T, LlmError> {
+        let name = self.component.name();
+        let failed = |error: &CallError| LlmError::Guest(error.to_failure(name));
+        let prepared = self.component.code().prepared(&self.engine).await;
+        let prepared = prepared.map_err(|error| failed(&error.to_call_error(name)))?;
+        let job = Job {
+            limits: Arc::clone(&self.limits),
+            services: None,
+            lane: Lane::Leaf,
+        };
+        let (result, _) = run(&self.engine, job, async |store| work(prepared, store).await).await;
+        result.map_err(|error| failed(&error))
+    }
+}
+
+/// The export that a component was checked for has left its compiled form.
+pub(crate) fn gone(export: &str) -> CallError {
+    CallError::Internal(format!("the export `{export}` is gone"))
+}
