@@ -5,10 +5,11 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::lock::write_whole;
 use super::{InstallError, unreadable, unwritable};
+use crate::state::create_private;
 
 /// Guards changes of the lock file.
 const GUARD_FILE: &str = "guard";
@@ -107,17 +108,6 @@ impl ComponentStore {
             Err(error) => Err(unreadable(&self.folder)(error)),
         }
     }
-}
-
-fn create_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    builder.create(folder)
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ impl StateFolder {
 }
 
 /// Creates a folder that only its owner can enter, and its parents.
-fn create_private(path: &Path) -> io::Result<()> {
+pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -296,7 +296,7 @@ const HOST: Arrows = Arrows {
         ("state", &[]),
         ("text", &[]),
         ("scaffold", &["sdk", "settings", "source"]),
-        ("install", &["input", "settings"]),
+        ("install", &["input", "settings", "state"]),
         ("app", &["input", "settings", "source", "state", "install"]),
         ("checks", &["settings", "source", "state", "install", "app"]),
         (

@@ -132,6 +132,7 @@ impl HostServices for Services {
         self.check_lent(request.runtime)?;
         exec_closing(&self.ports, &self.frame, request, closing).await
     }
+
     async fn exec_picking(
         &self,
         request: ExecRequest,

@@ -31,6 +31,17 @@ pub(super) struct Answer {
     pub(super) usage: Option<Usage>,
 }
 
+/// Token counts under the names that OpenAI gives them; others took these over.
+pub(super) fn usage(usage: &Json) -> Option<Usage> {
+    let count = |path: &str| usage.pointer(path).and_then(Json::as_u64);
+    Some(Usage {
+        input_tokens: count("/input_tokens")?,
+        output_tokens: count("/output_tokens").unwrap_or(0),
+        cache_read: count("/input_tokens_details/cached_tokens").unwrap_or(0),
+        cache_create: count("/input_tokens_details/cache_write_tokens").unwrap_or(0),
+    })
+}
+
 impl Answer {
     /// The answer to the one question among answers by id.
     pub(super) fn by_id(answers: &Json, usage: Option<Usage>) -> Result<Self, LlmFailure> {

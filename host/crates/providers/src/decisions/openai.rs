@@ -4,11 +4,10 @@ use openprogram_core::Json;
 use openprogram_core::content::Role;
 use openprogram_core::id::SessionId;
 use openprogram_core::llm::{DecisionState, LlmFailure};
-use openprogram_core::session::Usage;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::{Answer, declined, shown, unusable};
+use super::answer::{Answer, declined, shown, unusable, usage};
 use super::state::Cut;
 use super::{INSTRUCTIONS, QUESTION};
 use crate::failure;
@@ -97,15 +96,5 @@ pub(super) fn decode(body: Json) -> Result<Answer, LlmFailure> {
         confidence: answer.confidence,
         probabilities: answer.probabilities.into_iter().map(pair).collect(),
         usage: decision.usage.as_ref().and_then(usage),
-    })
-}
-
-fn usage(usage: &Json) -> Option<Usage> {
-    let count = |path: &str| usage.pointer(path).and_then(Json::as_u64);
-    Some(Usage {
-        input_tokens: count("/input_tokens")?,
-        output_tokens: count("/output_tokens").unwrap_or(0),
-        cache_read: count("/input_tokens_details/cached_tokens").unwrap_or(0),
-        cache_create: count("/input_tokens_details/cache_write_tokens").unwrap_or(0),
     })
 }

@@ -2,11 +2,10 @@
 //! home leave out what can be computed.
 
 use openprogram_core::llm::{Choice, DecisionState, LlmFailure};
-use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
-use super::answer::{Answer, unusable};
+use super::answer::{Answer, unusable, usage};
 use super::state::Cut;
 use super::{INSTRUCTIONS, QUESTION};
 
@@ -31,14 +30,4 @@ pub(super) fn decode(body: Json) -> Result<Answer, LlmFailure> {
         Some(answers) => Answer::by_id(answers, usage),
         None => Err(unusable("it holds no answers")),
     }
-}
-
-fn usage(usage: &Json) -> Option<Usage> {
-    let count = |path: &str| usage.pointer(path).and_then(Json::as_u64);
-    Some(Usage {
-        input_tokens: count("/input_tokens")?,
-        output_tokens: count("/output_tokens").unwrap_or(0),
-        cache_read: count("/input_tokens_details/cached_tokens").unwrap_or(0),
-        cache_create: 0,
-    })
 }
