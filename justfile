@@ -24,7 +24,7 @@ doc:
 
 # Accept changed snapshots after reading them.
 snapshots:
-    INSTA_UPDATE=always UPDATE_EXPECT=1 cargo test --workspace
+    INSTA_UPDATE=always UPDATE_EXPECT=1 TRYBUILD=overwrite cargo test --workspace --no-fail-fast
 
 bench:
     cargo run --release --package openprogram-tests --bin measure

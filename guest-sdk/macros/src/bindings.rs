@@ -37,7 +37,8 @@ pub(crate) fn generate(model: &Model) -> syn::Result<TokenStream> {
     let world = resolve.select_world(&[package], Some(&wit::world(model)));
     let world = world.map_err(|error| fail(&error))?;
     let with = IMPORTED.map(|name| {
-        let path = format!("::openprogram_guest::__private::{name}");
+        let module = name.replace('-', "_");
+        let path = format!("::openprogram_guest::__private::{module}");
         (
             format!("openprogram:agentic/{name}@{AGENTIC_VERSION}"),
             WithOption::Path(path),
