@@ -210,6 +210,7 @@ async fn tickets_works_with_its_tools_and_closes_with_a_refund() {
 async fn shaped(replies: &[&str], arguments: Json) -> String {
     let replies: Vec<ScriptedReply> = replies.iter().map(|reply| (*reply).into()).collect();
     let ability = FormatAbility {
+        is_held: true,
         with_tools: false,
         keeps_order: true,
     };

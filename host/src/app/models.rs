@@ -282,6 +282,7 @@ impl Provider for Keyless {
     /// Whatever is asked of it, the missing key is what is told.
     fn format_ability(&self) -> Option<FormatAbility> {
         Some(FormatAbility {
+            is_held: true,
             with_tools: true,
             keeps_order: true,
         })

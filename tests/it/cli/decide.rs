@@ -90,6 +90,12 @@ fn a_model_is_asked_again_once_and_the_decision_is_recorded() {
     let sessions = project.run(&["sessions", "--json"]).json();
     assert_eq!(sessions["sessions"][0]["nodes"], json!(2), "{sessions}");
 
+    let project = with_options().file("replies.jsonl", "\"{\\\"call\\\": \\\"done\\\"}\"\n");
+    let printed = project.run(&[&arguments[..], &["--json"]].concat()).json();
+    let expected = json!({"pick": "done", "arguments": {}, "value": "CONVERSATION_OVER",
+        "method": "text", "coerced": []});
+    assert_eq!(printed, expected);
+
     let project = with_options().file("replies.jsonl", "\"no\"\n\"never\"\n");
     let outcome = project.run(&arguments);
     insta::assert_snapshot!("decide_failed", outcome.shown(&project));

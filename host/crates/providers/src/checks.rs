@@ -36,6 +36,7 @@ fn check_format(
 /// What a profile says about formats, as the runtime asks for it.
 pub(crate) fn format_ability(profile: &Profile) -> Option<FormatAbility> {
     profile.native_json_schema.then_some(FormatAbility {
+        is_held: true,
         with_tools: profile.native_json_with_tools,
         keeps_order: profile.native_json_keeps_order,
     })

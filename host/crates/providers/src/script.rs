@@ -179,6 +179,7 @@ impl Provider for ScriptProvider {
     /// A script is written for what it will be asked; its replies are checked like any other's.
     fn format_ability(&self) -> Option<FormatAbility> {
         Some(FormatAbility {
+            is_held: false,
             with_tools: true,
             keeps_order: true,
         })

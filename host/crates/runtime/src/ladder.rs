@@ -77,7 +77,9 @@ pub(crate) fn shape_of(
     has_tools: bool,
     passed_over: &mut JsonObject,
 ) -> Option<ResponseFormat> {
-    provider.format_ability()?;
+    provider
+        .format_ability()
+        .filter(|ability| ability.is_held)?;
     let shape = ResponseFormat::of_schema(SHAPE_NAME, pick_schema(menu)).and_then(|shape| {
         let ability = check_native(provider, &shape, has_tools)?;
         if !ability.keeps_order && menu.options().iter().any(MenuOption::takes_arguments) {

@@ -19,6 +19,9 @@ pub struct Abilities {
 /// How a provider holds the replies of its model to a response format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FormatAbility {
+    /// A model is held to the format while it writes. Otherwise replies are prepared for what will be
+    /// asked, and only checked.
+    pub is_held: bool,
     /// It does so in a request with tools too.
     pub with_tools: bool,
     /// Members come in the order in which the schema names its properties.
@@ -149,6 +152,7 @@ mod tests {
         // Every request is a stream here.
         let native = native && capabilities["streaming"] == true;
         Capable(native.then_some(FormatAbility {
+            is_held: true,
             with_tools: capabilities["with_tools"] == true,
             keeps_order: false,
         }))

@@ -352,6 +352,7 @@ async fn a_written_pick_has_no_confidence_and_is_handed_over() {
 }
 
 const HELD: FormatAbility = FormatAbility {
+    is_held: true,
     with_tools: false,
     keeps_order: true,
 };
@@ -475,4 +476,20 @@ async fn a_turn_that_closes_with_a_pick_is_held_to_it_only_where_tools_go_with_i
         let why = nodes[1].opened.facts.get("passed_over");
         assert_eq!(why.is_none(), with_tools, "{why:?}");
     }
+}
+
+#[tokio::test]
+async fn prepared_replies_are_read_as_text() {
+    let prepared = FormatAbility {
+        is_held: false,
+        with_tools: true,
+        keeps_order: true,
+    };
+    let model = held(prepared, &[r#"As I said: {"call": "later"}"#]);
+    let (runtime, outcome) = route(routing(), model.clone()).await;
+    assert_eq!(told(&outcome), json!({"ok": {}}));
+    let nodes = super::nodes(&runtime, &outcome).await;
+    assert_eq!(nodes[1].end.as_ref().unwrap().facts["method"], "text");
+    assert_eq!(nodes[1].opened.facts.get("passed_over"), None);
+    assert_eq!(model.requests()[0].response_format, None);
 }

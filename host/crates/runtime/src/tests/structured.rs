@@ -20,6 +20,7 @@ use crate::{Providers, Runtime, TurnOutcome, TurnRequest};
 /// A model that is held to any format, and not beside tools.
 fn model(replies: Vec<ScriptedReply>) -> Arc<ScriptedProvider> {
     let ability = FormatAbility {
+        is_held: true,
         with_tools: false,
         keeps_order: true,
     };
