@@ -49,7 +49,7 @@ impl Runtime {
     }
 
     /// Makes one turn with a [response format](crate::Request::response_format) and reads its value
-    /// as a type.
+    /// as a type, which derives `serde::Deserialize` (`cargo add serde --features derive`).
     ///
     /// ```
     /// use openprogram_guest::{Failure, Request, Runtime, json};

@@ -84,7 +84,7 @@ pub async fn all(app: &App, problem: Option<&SettingsError>) -> Vec<Check> {
     checks.extend(machine::checks(app));
     checks.extend(project::checks(settings, problem));
     let lock = Lock::read(&settings.project_folder);
-    checks.extend(project::installed(&lock));
+    checks.extend(project::installed(settings, &lock));
     if problem.is_none() {
         let lock = lock.unwrap_or_default();
         checks.extend(models::checks(settings, &lock));

@@ -1,7 +1,7 @@
 //! The project file and the components that it names.
 
 use super::{Check, sentence};
-use crate::install::{InstallError, Lock};
+use crate::install::{ComponentStore, InstallError, Lock, LockEntry, local_path};
 use crate::settings::{ComponentSettings, LOCK_FILE, PROJECT_FILE, Settings, SettingsError};
 use crate::source::SourceState;
 use crate::state::StateFolder;
@@ -79,22 +79,46 @@ fn component_check(component: &ComponentSettings, state: SourceState) -> Check {
 }
 
 /// What is installed, as the lock file has it.
-pub(super) fn installed(lock: &Result<Lock, InstallError>) -> Option<Check> {
+pub(super) fn installed(settings: &Settings, lock: &Result<Lock, InstallError>) -> Vec<Check> {
     const INSTALLED: &str = "installed";
     match lock {
-        Ok(lock) if lock.components.is_empty() => None,
         Ok(lock) => {
-            let names: Vec<_> = lock
-                .components
-                .keys()
-                .map(|name| format!("`{name}`"))
-                .collect();
-            Some(Check::ok(INSTALLED, names.join(", ")))
+            let store = ComponentStore::at(StateFolder::at(&settings.state_folder).components());
+            let (mut here, mut checks) = (Vec::new(), Vec::new());
+            for (name, entry) in &lock.components {
+                match store.has(&entry.digest) {
+                    Ok(true) => here.push(format!("`{name}`")),
+                    _ => checks.push(absent(name, entry, settings)),
+                }
+            }
+            if !here.is_empty() {
+                checks.insert(0, Check::ok(INSTALLED, here.join(", ")));
+            }
+            checks
         }
-        Err(error) => Some(Check::failed(
+        Err(error) => vec![Check::failed(
             INSTALLED,
             sentence(error),
             format!("take {LOCK_FILE} from version control, or remove it and add components again"),
-        )),
+        )],
     }
+}
+
+/// A component whose bytes are not here, as in a fresh clone.
+fn absent(name: &str, entry: &LockEntry, settings: &Settings) -> Check {
+    let check = format!("installed {name}");
+    let source = &entry.source;
+    let is_there = local_path(source, &settings.project_folder).is_ok_and(|path| path.exists());
+    if is_there {
+        return Check::warning(
+            &check,
+            format!("its bytes are not in the state folder yet; its source `{source}` is there"),
+            "run `openprogram functions --learn`, or let the next run fetch it",
+        );
+    }
+    Check::failed(
+        &check,
+        format!("its bytes are not in the state folder, and its source `{source}` is not there"),
+        format!("put the source back, or `openprogram remove {name}`"),
+    )
 }

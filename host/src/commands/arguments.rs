@@ -22,7 +22,7 @@ pub(crate) fn parse_pair(text: &str) -> Result<Pair, String> {
             key: key.to_owned(),
             value: value.to_owned(),
         }),
-        _ => Err("write it as `key=value`".to_owned()),
+        _ => Err("write it as `NAME=VALUE`".to_owned()),
     }
 }
 

@@ -7,6 +7,7 @@ use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::id::{NodeId, SessionId, SessionIdError};
 use openprogram_core::session::StoreError;
 use openprogram_core::{Json, JsonObject};
+use openprogram_providers::OpenError;
 
 use crate::app::AppError;
 use crate::input::InputError;
@@ -285,7 +286,13 @@ const SESSIONS: &str = "`openprogram sessions` lists the sessions";
 fn hint_of_kind(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     let is_failed_build = matches!(cause.downcast_ref(), Some(BuildError::Failed { .. }));
     let is_no_session = matches!(cause.downcast_ref(), Some(StoreError::NoSession(_)));
-    let hint = if cause.is::<SettingsError>() {
+    let is_unknown_provider = matches!(
+        cause.downcast_ref(),
+        Some(AppError::Model(OpenError::UnknownProvider { .. }))
+    );
+    let hint = if is_unknown_provider {
+        "`[providers.NAME]` in openprogram.toml adds a server as `NAME:MODEL`"
+    } else if cause.is::<SettingsError>() {
         DOCTOR
     } else if cause.is::<SessionIdError>() || is_no_session {
         SESSIONS

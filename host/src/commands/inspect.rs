@@ -212,7 +212,22 @@ fn parameter_line(parameter: &Parameter) -> Option<String> {
         facts.push(format!("default {}", one_line(&default.to_string(), 300)));
     }
     let name = one_line(&parameter.field.name, 80);
-    (!facts.is_empty()).then(|| format!("{name}: {}", facts.join("; ")))
+    (!facts.is_empty()).then(|| format!("{name}: {}", join_facts(&facts)))
+}
+
+/// Facts of a parameter on one line. A description is a sentence, and its full stop ends the line or
+/// gives way to what follows.
+fn join_facts(facts: &[String]) -> String {
+    let mut text = String::new();
+    for fact in facts {
+        if !text.is_empty() {
+            let length = text.strip_suffix('.').map_or(text.len(), str::len);
+            text.truncate(length);
+            text.push_str("; ");
+        }
+        text.push_str(fact);
+    }
+    text
 }
 
 fn write_types(text: &mut String, functions: &[Function]) {

@@ -22,6 +22,9 @@ fn a_fresh_clone_fetches_what_is_locked_and_nothing_else() {
         "{listed}"
     );
     assert!(!project.path(".openprogram").exists());
+    let told = done(&project, &["doctor"]).stdout;
+    let warned = |line: &str| line.starts_with("warning") && line.contains("installed shop");
+    assert!(told.lines().any(warned), "{told}");
     let learned = done(&project, &["functions", "--learn"]);
     assert!(learned.stderr.contains("fetched `shop`"), "{learned:?}");
     assert!(
@@ -37,6 +40,15 @@ fn a_fresh_clone_fetches_what_is_locked_and_nothing_else() {
     assert_eq!(run_shop(&project), json!(2));
 
     forget();
+    let told = project.run(&["doctor"]);
+    assert_eq!(told.code, 1, "{told:?}");
+    let failed = told.stdout.lines().find(|line| line.starts_with("failed"));
+    let failed = failed.unwrap_or_default();
+    let says = "its bytes are not in the state folder, and its source `shop.wasm` is not there";
+    assert!(
+        failed.contains("installed shop") && failed.contains(says),
+        "{told:?}"
+    );
     let run = ["run", "add-0", "--arg", "number=1"];
     let mut shown = refused(&project, 2, &run);
     let project = project.file("shop.wasm", many::component("shop", 1, 66));

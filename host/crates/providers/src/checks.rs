@@ -19,14 +19,16 @@ fn check_format(
     if !profile.native_json_schema {
         let message = format!(
             "the model is not known to hold its replies to a schema such as `{name}`; use another \
-             one, or set `native_json_schema = true` in a profile row for it"
+             one, or set `native_json_schema = true` in a `[[profiles]]` row for it in \
+             openprogram.toml"
         );
         return Err(refused(message));
     }
     if !request.tools.is_empty() && !profile.native_json_with_tools {
         let message = format!(
             "the model is not known to hold its replies to a schema such as `{name}` beside tools; \
-             offer no tools, or set `native_json_with_tools = true` in a profile row for it"
+             offer no tools, or set `native_json_with_tools = true` in a `[[profiles]]` row for it \
+             in openprogram.toml"
         );
         return Err(refused(message));
     }
@@ -55,7 +57,7 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
     if blocks().any(has_image) && !profile.images {
         return Err(refused(
             "the model is not known to see images; use another one, or set `images = true` in a \
-             profile row for it",
+             `[[profiles]]` row for it in openprogram.toml",
         ));
     }
     let assistants = request
@@ -99,7 +101,7 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
     if !profile.forced_tool_choice {
         let message = format!(
             "the model is not known to take the tool choice `{demanded}`; use `auto`, or set \
-             `forced_tool_choice = true` in a profile row for it"
+             `forced_tool_choice = true` in a `[[profiles]]` row for it in openprogram.toml"
         );
         return Err(refused(message));
     }

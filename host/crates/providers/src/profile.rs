@@ -61,6 +61,9 @@ pub struct Profile {
     pub max_output_tokens: Option<u64>,
     /// Whether a tool call can be demanded (`required`, or a named tool).
     pub forced_tool_choice: bool,
+    /// Whether a named tool can be demanded by its name, for OpenAI Chat Completions. Elsewhere it
+    /// is the only one offered, and a call is required: some servers pass over the name in silence.
+    pub named_tool_choice: bool,
     /// Whether several calls in one reply can be switched off.
     pub parallel_switch: bool,
     /// The most tools in one request.
@@ -106,6 +109,7 @@ impl Profile {
             max_tokens_field: MaxTokensField::MaxTokens,
             max_output_tokens,
             forced_tool_choice: false,
+            named_tool_choice: false,
             parallel_switch: false,
             tools_max: None,
             images: false,
@@ -138,6 +142,8 @@ pub struct ProfileRow {
     pub max_output_tokens: Option<u64>,
     /// See [`Profile::forced_tool_choice`].
     pub forced_tool_choice: Option<bool>,
+    /// See [`Profile::named_tool_choice`].
+    pub named_tool_choice: Option<bool>,
     /// See [`Profile::parallel_switch`].
     pub parallel_switch: Option<bool>,
     /// See [`Profile::tools_max`].
@@ -198,6 +204,10 @@ impl ProfileRow {
         set(
             &mut profile.forced_tool_choice,
             self.forced_tool_choice.as_ref(),
+        );
+        set(
+            &mut profile.named_tool_choice,
+            self.named_tool_choice.as_ref(),
         );
         set(&mut profile.parallel_switch, self.parallel_switch.as_ref());
         set(&mut profile.images, self.images.as_ref());

@@ -17,6 +17,7 @@ use crate::profile::{Profile, Protocol};
 pub(crate) fn generous(protocol: Protocol) -> Profile {
     Profile {
         forced_tool_choice: true,
+        named_tool_choice: true,
         parallel_switch: true,
         tools_max: Some(2),
         images: true,
@@ -86,7 +87,7 @@ fn tools() -> Vec<ToolSpec> {
     vec![tool("list_orders", none), tool("look_up_order", order)]
 }
 
-fn with_tools(tool_choice: ToolChoice, parallel: Option<bool>) -> ModelRequest {
+pub(crate) fn with_tools(tool_choice: ToolChoice, parallel: Option<bool>) -> ModelRequest {
     ModelRequest {
         tools: tools(),
         tool_choice,

@@ -97,13 +97,15 @@ pub fn check_native(
     let Some(ability) = provider.format_ability() else {
         return Err(unsupported(format!(
             "`{name}` is not known to hold its replies to a schema; use another model, or set \
-             `native_json_schema = true` in a profile row for it"
+             `native_json_schema = true` in a `[[profiles]]` row for it in \
+             openprogram.toml"
         )));
     };
     if has_tools && !ability.with_tools {
         return Err(unsupported(format!(
             "`{name}` is not known to hold its replies to a schema in a turn with tools; make the \
-             turn without tools, or set `native_json_with_tools = true` in a profile row for it"
+             turn without tools, or set `native_json_with_tools = true` in a `[[profiles]]` \
+             row for it in openprogram.toml"
         )));
     }
     provider.check_format(format)?;

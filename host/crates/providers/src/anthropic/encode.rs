@@ -39,7 +39,10 @@ pub(crate) fn encode(
         ));
     }
     let max_tokens = profile.max_output_tokens.ok_or_else(|| {
-        refused("the protocol demands a token limit; set `max_output_tokens` in a profile row")
+        refused(
+            "the protocol demands a token limit; set `max_output_tokens` in a `[[profiles]]` row \
+             for the model in openprogram.toml",
+        )
     })?;
     let (tools, tool_choice) = tools(request, profile);
     let schema = request.response_format.as_ref().map(schema).transpose();

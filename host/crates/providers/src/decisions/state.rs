@@ -31,7 +31,8 @@ pub(super) fn within(state: &DecisionState, bytes_max: usize) -> Result<Cut<'_>,
     let Some(mut left) = bytes_max.checked_sub(fixed) else {
         let message = format!(
             "the prompt of the decision has {fixed} bytes and the model takes {bytes_max}; \
-             shorten it, or set `decision_state_bytes` in a profile row for the model"
+             shorten it, or set `decision_state_bytes` in a `[[profiles]]` row for the model in \
+             openprogram.toml"
         );
         return Err(LlmFailure::new(LlmReason::Context, false, message));
     };

@@ -8,7 +8,7 @@ use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Message, Role, ToolCall};
 use openprogram_core::llm::{LlmFailure, ModelRequest};
 use openprogram_core::structured::{ResponseFormat, StructuredError};
-use openprogram_core::tool::ToolChoice;
+use openprogram_core::tool::{ToolChoice, ToolSpec};
 
 use super::wire;
 use crate::checks::check;
@@ -57,9 +57,9 @@ pub(crate) fn encode(
             .thinking_off
             .as_deref()
             .map(|kind| wire::Thinking { kind }),
-        tools: request.tools.iter().map(tool).collect(),
+        tools: offered(request, profile).map(tool).collect(),
         tool_choice: if has_tools {
-            tool_choice(request)
+            tool_choice(request, profile)
         } else {
             None
         },
@@ -103,11 +103,23 @@ fn tool(spec: &openprogram_core::tool::ToolSpec) -> wire::Tool<'_> {
     }
 }
 
-fn tool_choice(request: &ModelRequest) -> Option<wire::ToolChoice<'_>> {
+/// The tools of a request. One that is demanded by its name stands alone where the server is not
+/// known to read the name.
+fn offered<'a>(request: &'a ModelRequest, profile: &Profile) -> impl Iterator<Item = &'a ToolSpec> {
+    let only = match &request.tool_choice {
+        ToolChoice::Named(name) if !profile.named_tool_choice => Some(name),
+        _ => None,
+    };
+    let tools = request.tools.iter();
+    tools.filter(move |tool| only.is_none_or(|name| tool.name == *name))
+}
+
+fn tool_choice<'a>(request: &'a ModelRequest, profile: &Profile) -> Option<wire::ToolChoice<'a>> {
     Some(match &request.tool_choice {
         ToolChoice::Auto => return None,
         ToolChoice::Required => wire::ToolChoice::Word("required"),
         ToolChoice::None => wire::ToolChoice::Word("none"),
+        ToolChoice::Named(_) if !profile.named_tool_choice => wire::ToolChoice::Word("required"),
         ToolChoice::Named(name) => wire::ToolChoice::Named {
             kind: "function",
             function: wire::NamedFunction { name },
@@ -178,12 +190,29 @@ fn past_call(call: &ToolCall) -> Result<wire::PastCall, LlmFailure> {
 mod tests {
     use super::*;
     use crate::profile::Protocol;
-    use crate::requests::{check_recorded, check_refused, generous, plain};
+    use crate::requests::{check_recorded, check_refused, generous, plain, with_tools};
 
     #[test]
     fn bodies_are_sent_to_the_letter() {
         let profile = generous(Protocol::OpenAi);
         check_recorded("openai", &profile, encode);
+    }
+
+    #[test]
+    fn a_named_tool_stands_alone_where_its_name_may_be_passed_over() {
+        let profile = Profile {
+            named_tool_choice: false,
+            ..generous(Protocol::OpenAi)
+        };
+        for name in ["list_orders", "look_up_order"] {
+            let request = with_tools(ToolChoice::Named(name.to_owned()), None);
+            let body = encode(&request, "m", &profile).unwrap();
+            let body: Json = serde_json::from_slice(&body).unwrap();
+            assert_eq!(body["tool_choice"], "required");
+            let tools = body["tools"].as_array().unwrap();
+            let names: Vec<_> = tools.iter().map(|tool| &tool["function"]["name"]).collect();
+            assert_eq!(names, [name]);
+        }
     }
 
     #[test]
