@@ -34,6 +34,10 @@ fn refused(error: &StateError) -> Check {
         StateError::Link { .. } => {
             "remove the link, or let OPENPROGRAM_HOME name the folder itself".to_owned()
         }
+        StateError::LinkInside { .. } => "remove the link".to_owned(),
+        StateError::NotOurs { .. } => {
+            "let OPENPROGRAM_HOME name a new folder, or move it away".to_owned()
+        }
         StateError::NotPrivate { path } => format!(
             "run `chmod 700 '{}'` when what is in it is yours, else let OPENPROGRAM_HOME name a \
              new folder",
@@ -45,7 +49,12 @@ fn refused(error: &StateError) -> Check {
         }
     };
     let message = match error {
-        StateError::Link { path } => format!("`{}` is a link", path.display()),
+        StateError::Link { path } | StateError::LinkInside { path } => {
+            format!("`{}` is a link", path.display())
+        }
+        StateError::NotOurs { path } => {
+            format!("`{}` was not made by openprogram", path.display())
+        }
         StateError::NotPrivate { path } => format!("`{}` is open to other users", path.display()),
         StateError::Io { .. } => sentence(error),
     };

@@ -161,7 +161,12 @@ impl Report {
                 || cause.is::<SessionIdError>()
                 || matches!(
                     cause.downcast_ref(),
-                    Some(StateError::NotPrivate { .. } | StateError::Link { .. })
+                    Some(
+                        StateError::NotPrivate { .. }
+                            | StateError::Link { .. }
+                            | StateError::LinkInside { .. }
+                            | StateError::NotOurs { .. }
+                    )
                 );
             let kind = if is_usage {
                 Some(of(FailureCode::InvalidArgument))

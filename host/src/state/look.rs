@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{BIRTH_FILE, StateError, StateFolder, birth_mark, io_error, is_open};
+use super::{BIRTH_FILE, StateError, StateFolder, birth_mark, io_error, is_open, refuse_links};
 
 /// Folders below the cache that are gone into.
 const DEPTH_MAX: u32 = 8;
@@ -30,8 +30,8 @@ impl StateFolder {
     /// Looks at the folder.
     ///
     /// # Errors
-    /// When a command that needs it would be refused: it is a link or no folder, is open to others,
-    /// or cannot be written.
+    /// When a command that needs it would be refused: it is a link or no folder, holds a link, is
+    /// open to others, or cannot be written.
     pub fn look(path: &Path) -> Result<StateFacts, StateError> {
         let found = match fs::symlink_metadata(path) {
             Ok(found) => found,
@@ -51,6 +51,7 @@ impl StateFolder {
                 path: path.to_owned(),
             });
         }
+        refuse_links(path)?;
         probe(path).map_err(io_error(path))?;
         let state = Self::at(path);
         let mut facts = StateFacts {

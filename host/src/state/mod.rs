@@ -20,6 +20,8 @@ pub use running::{RunMark, RunningSessions};
 const BIRTH_FILE: &str = "birth";
 /// The folder of the caches.
 const CACHE_FOLDER: &str = "cache";
+/// The file that tells tools, and this program, that a folder is a cache.
+const CACHE_TAG_FILE: &str = "CACHEDIR.TAG";
 /// The folder of the bytes of installed components.
 const COMPONENTS_FOLDER: &str = "components";
 /// The folder of the marks of running sessions.
@@ -46,6 +48,25 @@ pub enum StateError {
     )]
     Link {
         /// The folder.
+        path: PathBuf,
+    },
+    /// Something in it leads somewhere else.
+    #[error(
+        "`{}` is a link, and nothing of the state folder is read or written through one; remove it",
+        path.display()
+    )]
+    LinkInside {
+        /// The link.
+        path: PathBuf,
+    },
+    /// It was not made by this program, and what is in it would be cleared.
+    #[error(
+        "`{}` was not made by openprogram, which would clear it; let OPENPROGRAM_HOME name a new \
+         folder, or move it away",
+        path.display()
+    )]
+    NotOurs {
+        /// The folder that would be cleared.
         path: PathBuf,
     },
     /// Others can look into it.
@@ -82,7 +103,8 @@ impl StateFolder {
     /// Opens the folder and creates what is missing.
     ///
     /// # Errors
-    /// When it cannot be created, or is open to others and not empty.
+    /// When it cannot be created, is open to others and not empty, holds a link, or holds a folder
+    /// of the name of the cache that is none.
     pub fn create(path: &Path) -> Result<Self, StateError> {
         // A link can come with a clone; what it leads to is not ours.
         if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
@@ -92,13 +114,14 @@ impl StateFolder {
         }
         create_private(path).map_err(io_error(path))?;
         make_private(path)?;
+        refuse_links(path)?;
         let state = Self::at(path);
         state.believe_or_clear()?;
         for folder in [state.cache(), state.running()] {
             create_private(&folder).map_err(io_error(&folder))?;
         }
         // Caches are of no use in a backup; tools that know the mark leave the folder out.
-        let tag = state.cache().join("CACHEDIR.TAG");
+        let tag = state.cache().join(CACHE_TAG_FILE);
         if !tag.exists() {
             fs::write(&tag, "Signature: 8a477f597d28d172789f06886806bc55\n")
                 .map_err(io_error(&tag))?;
@@ -143,6 +166,13 @@ impl StateFolder {
             return Ok(());
         }
         let cache = self.cache();
+        // A variable may name a folder of other things, with a `cache` of its own.
+        let is_tagged = cache.join(CACHE_TAG_FILE).is_file();
+        let is_used = fs::read_dir(&cache).is_ok_and(|mut entries| entries.next().is_some());
+        let is_link = fs::symlink_metadata(&cache).is_ok_and(|found| found.is_symlink());
+        if is_used && !is_tagged && !is_link {
+            return Err(StateError::NotOurs { path: cache });
+        }
         let cleared = match fs::symlink_metadata(&cache) {
             Ok(found) if found.is_dir() => fs::remove_dir_all(&cache),
             Ok(_) => fs::remove_file(&cache),
@@ -164,6 +194,21 @@ impl StateFolder {
             .and_then(|()| fs::rename(&new, &file));
         written.map_err(io_error(&file))
     }
+}
+
+/// Refuses links in the state folder: they can come with a clone, and what they lead to would be
+/// cleared or written over. The mark and the cache are replaced when they are links.
+fn refuse_links(folder: &Path) -> Result<(), StateError> {
+    for entry in fs::read_dir(folder).map_err(io_error(folder))? {
+        let entry = entry.map_err(io_error(folder))?;
+        let is_replaced = [BIRTH_FILE, CACHE_FOLDER].map(|name| entry.file_name() == name);
+        let path = entry.path();
+        if !is_replaced.contains(&true) && entry.file_type().map_err(io_error(&path))?.is_symlink()
+        {
+            return Err(StateError::LinkInside { path });
+        }
+    }
+    Ok(())
 }
 
 /// Creates a folder that only its owner can enter, and its parents.
@@ -285,6 +330,7 @@ mod tests {
         fs::copy(made.join(BIRTH_FILE), copied.join(BIRTH_FILE)).unwrap();
         fs::write(copied.join(SESSIONS_FILE), "sessions").unwrap();
         fs::write(copied.join(CACHE_FOLDER).join("image"), "hostile").unwrap();
+        fs::write(copied.join(CACHE_FOLDER).join(CACHE_TAG_FILE), "").unwrap();
 
         let copy = StateFolder::create(&copied).unwrap();
         assert!(!copy.cache().join("image").exists());
@@ -326,5 +372,54 @@ mod tests {
                 .unwrap()
                 .is_file()
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_the_folder_is_refused_and_what_it_leads_to_is_kept() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let precious = folder.path().join("precious");
+        fs::create_dir(&precious).unwrap();
+        fs::write(precious.join("letter"), "kept").unwrap();
+        for name in [
+            RUNNING_FOLDER,
+            COMPONENTS_FOLDER,
+            SESSIONS_FILE,
+            "sessions.db-wal",
+            "sessions.db-shm",
+        ] {
+            let path = folder.path().join(format!("state of {name}"));
+            create_private(&path).unwrap();
+            let at = path.join(name);
+            symlink(&precious, &at).unwrap();
+            let refused = StateFolder::create(&path).unwrap_err();
+            assert!(
+                matches!(&refused, StateError::LinkInside { path } if *path == at),
+                "{name}: {refused}"
+            );
+            let seen = StateFolder::look(&path);
+            assert!(
+                matches!(&seen, Err(StateError::LinkInside { path }) if *path == at),
+                "{name}: {seen:?}"
+            );
+            assert_eq!(fs::read_dir(&precious).unwrap().count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_cache_folder_of_something_else_is_not_cleared() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("home");
+        let cache = path.join(CACHE_FOLDER);
+        create_private(&cache).unwrap();
+        fs::write(cache.join("letter"), "kept").unwrap();
+        let refused = StateFolder::create(&path).unwrap_err();
+        assert!(
+            matches!(&refused, StateError::NotOurs { path } if *path == cache),
+            "{refused}"
+        );
+        assert_eq!(fs::read_to_string(cache.join("letter")).unwrap(), "kept");
     }
 }

@@ -80,7 +80,8 @@ impl RunningSessions {
     fn sweep(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)?.flatten() {
             let path = entry.path();
-            if entry.file_name() != GUARD_FILE && !is_held(&path) {
+            let is_mark = entry.file_name().to_str().is_some_and(is_mark_name);
+            if is_mark && !is_held(&path) {
                 // A mark that cannot be removed says nothing false: its lock is free.
                 let _ = fs::remove_file(path);
             }
@@ -94,6 +95,14 @@ impl Drop for RunMark {
         // A mark that stays behind says nothing false: its lock is freed with the file.
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Whether a file has the name of a mark. Nothing else is ever removed.
+fn is_mark_name(name: &str) -> bool {
+    let mut parts = name.split('.');
+    let is_session = parts.next().is_some_and(|id| SessionId::parse(id).is_ok());
+    let mut has_number = || parts.next().is_some_and(|part| part.parse::<i64>().is_ok());
+    is_session && has_number() && has_number()
 }
 
 /// Whether someone holds the lock of this file. Readers share it, so they never see each other.
@@ -148,9 +157,12 @@ mod tests {
         let session = SessionId::from_bits(1);
         let stale = folder.path().join(format!("{session}.5.0"));
         fs::write(&stale, "").unwrap();
+        let other = folder.path().join("letter.txt");
+        fs::write(&other, "kept").unwrap();
         assert_eq!(running.running_since(&session), None);
         let _mark = running.mark(&session, Timestamp(20)).unwrap();
         assert!(!stale.exists());
+        assert!(other.exists());
         assert_eq!(running.running_since(&session), Some(Timestamp(20)));
     }
 }
