@@ -39,32 +39,62 @@ impl ProjectFile {
     /// Reads the text of a project file.
     ///
     /// # Errors
-    /// What is wrong and where, with the line in question. Lines about providers are not shown:
-    /// someone may have written a key there.
+    /// What is wrong, and where. Values are not shown: someone may have written a key there.
     pub fn read(text: &str) -> Result<Self, FormError> {
         toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            if !is_about_providers(text, at) {
-                return FormError(error.to_string().trim_end().to_owned());
-            }
-            let line = text.as_bytes()[..at]
-                .iter()
-                .filter(|byte| **byte == b'\n')
-                .count()
-                + 1;
-            FormError(format!("line {line}: {}", error.message()))
+            let message = without_values(error.message());
+            FormError(format!("{}: {message}", place(text, at)))
         })
     }
 }
 
-/// Whether what stands at `at` is inside the table of providers, as far as lines tell.
-fn is_about_providers(text: &str, at: usize) -> bool {
-    let end = text[at..]
-        .find('\n')
-        .map_or(text.len(), |length| at + length);
-    let mut lines = text[..end].lines().rev().map(str::trim_start);
-    let says = |line: &str| line.contains("providers");
-    lines.next().is_some_and(says) || lines.find(|line| line.starts_with('[')).is_some_and(says)
+/// The line and column of a byte, with the name of what is set there.
+fn place(text: &str, at: usize) -> String {
+    let at = text.floor_char_boundary(at);
+    let before = &text[..at];
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let line = before.matches('\n').count() + 1;
+    let column = text[start..at].chars().count() + 1;
+    let name = name_in(text[start..].lines().next().unwrap_or_default());
+    let name = name.map_or_else(String::new, |name| format!(", `{name}`"));
+    format!("line {line}, column {column}{name}")
+}
+
+/// The name that a line sets, where it plainly sets one. A key alone on a line may end in `=` too.
+fn name_in(line: &str) -> Option<&str> {
+    const NAME_CHARS_MAX: usize = 64;
+    let (name, value) = line.split_once('=')?;
+    let (name, value) = (name.trim(), value.trim());
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '"' | ' ');
+    let is_plain = !name.is_empty() && name.len() <= NAME_CHARS_MAX && name.chars().all(is_name);
+    (is_plain && !value.is_empty() && value != "=").then_some(name)
+}
+
+/// What the parser says, without the values that it quotes.
+fn without_values(message: &str) -> String {
+    const VARIANT: &str = "unknown variant `";
+    let mut left = message;
+    let mut told = String::new();
+    while let Some((before, quoted)) = left.split_once("string \"") {
+        told.push_str(before);
+        told.push_str("a string");
+        let mut is_escaped = false;
+        let end = quoted.find(|c: char| {
+            let ends = c == '"' && !is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            ends
+        });
+        left = end.map_or("", |end| &quoted[end + 1..]);
+    }
+    told.push_str(left);
+    // The names that are known stand behind the last of these words.
+    if told.starts_with(VARIANT)
+        && let Some(known) = told.rfind("`, expected")
+    {
+        told.replace_range(VARIANT.len() - 2..=known, "");
+    }
+    told
 }
 
 /// The models of the runtimes that are not the main one, which they default to.
@@ -202,11 +232,27 @@ mod tests {
             "[providers.home]\nkey = \"sk-1\"",
             "[providers.home]\nprotocol = \"openai\"\n\n# the key\nkey_env = sk-1",
             "[providers.home]\nkey_env = [\"sk-1\"]",
+            "[providers.home]\nprotocol = \"sk-1`, expected \"",
             "[providers]\nhome = { key = \"sk-1\" }",
+            "[providers]\nhome = \"sk-1\"",
             "providers = { home = { key = \"sk-1\" } }",
+            "providers = \"sk-1\"",
             "providers.home.key = \"sk-1\"",
             "[ \"providers\" . home ]\nkey = \"sk-1\"",
             "[providers.home]\nkey = \"sk-1",
+            "[[profiles]]\nprotocol = \"openai\"\nkey = \"sk-1\"",
+            "[[profiles]]\nmodel = [\n\"sk-1\"]",
+            "profiles = \"a\\\" \\\\ sk-1\"",
+            "[components.a]\nsource = \"a\"\nkey = \"sk-1\"",
+            "[components]\na = \"a\"\nb = [\"sk-1\"]",
+            "api_key = \"sk-1\"",
+            "OPENAI_API_KEY=sk-1",
+            "export OPENAI_API_KEY=\"sk-1\"",
+            "sk-1",
+            "sk-1==",
+            "runtimes = 'sk-1'",
+            "model = \"a:b\" sk-1",
+            "model = 'sk-1\n'",
         ] {
             let error = ProjectFile::read(text).unwrap_err().to_string();
             assert!(error.starts_with("line "), "{text}: {error}");
@@ -218,33 +264,27 @@ mod tests {
     fn a_slip_about_models_is_shown_too() {
         check(
             "[runtimes]\nreviews = \"a:b\"\n",
-            expect![[r#"
-                TOML parse error at line 2, column 1
-                  |
-                2 | reviews = "a:b"
-                  | ^^^^^^^
-                unknown field `reviews`, expected `exec` or `review`"#]],
+            expect![
+                "line 2, column 1, `reviews`: unknown field `reviews`, expected `exec` or `review`"
+            ],
         );
         check(
             "[providers.home]\nprotocol = \"openai\"\nbase_url = \"http://[::1]/v1\"\nkey = \"sk-1\"\n",
             expect![
-                "line 4: unknown field `key`, expected one of `protocol`, `base_url`, `key_env`"
+                "line 4, column 1, `key`: unknown field `key`, expected one of `protocol`, `base_url`, `key_env`"
             ],
         );
         check(
             "[providers.home]\nprotocol = \"gemini\"\nbase_url = \"http://[::1]/v1\"\n",
             expect![
-                "line 2: unknown variant `gemini`, expected one of `openai`, `anthropic`, `openai_decisions`, `google_decisions`, `systemone`"
+                "line 2, column 12, `protocol`: unknown variant, expected one of `openai`, `anthropic`, `openai_decisions`, `google_decisions`, `systemone`"
             ],
         );
         check(
             "[[profiles]]\nprotocol = \"openai\"\nforced_tools = true\n",
-            expect![[r#"
-                TOML parse error at line 3, column 1
-                  |
-                3 | forced_tools = true
-                  | ^^^^^^^^^^^^
-                unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `source`, `checked_on`"#]],
+            expect![
+                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `source`, `checked_on`"
+            ],
         );
     }
 
@@ -252,57 +292,31 @@ mod tests {
     fn a_slip_is_shown_with_its_place() {
         check(
             "modle = \"x\"\n",
-            expect![[r#"
-                TOML parse error at line 1, column 1
-                  |
-                1 | modle = "x"
-                  | ^^^^^
-                unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`"#]],
+            expect![
+                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`"
+            ],
         );
         check(
             "model = 3\n",
-            expect![[r#"
-                TOML parse error at line 1, column 9
-                  |
-                1 | model = 3
-                  |         ^
-                invalid type: integer `3`, expected a string"#]],
+            expect!["line 1, column 9, `model`: invalid type: integer `3`, expected a string"],
         );
         check(
             "[components]\nsupport = 3\n",
-            expect![[r#"
-                TOML parse error at line 2, column 11
-                  |
-                2 | support = 3
-                  |           ^
-                invalid type: integer `3`, expected a path, or a table with `source` and `calls`"#]],
+            expect![
+                "line 2, column 11, `support`: invalid type: integer `3`, expected a path, or a table with `source` and `calls`"
+            ],
         );
         check(
             "[components.support]\nsource = \"a\"\ncall = []\n",
-            expect![[r#"
-                TOML parse error at line 3, column 1
-                  |
-                3 | call = []
-                  | ^^^^
-                unknown field `call`, expected `source` or `calls`"#]],
+            expect!["line 3, column 1, `call`: unknown field `call`, expected `source` or `calls`"],
         );
         check(
             "[components.support]\nsource = \"a\"\ncalls = \"b\"\n",
-            expect![[r#"
-                TOML parse error at line 3, column 9
-                  |
-                3 | calls = "b"
-                  |         ^^^
-                invalid type: string "b", expected a sequence"#]],
+            expect!["line 3, column 9, `calls`: invalid type: a string, expected a sequence"],
         );
         check(
             "model = \"a\nb\"\n",
-            expect![[r#"
-                TOML parse error at line 2, column 3
-                  |
-                2 | b"
-                  |   ^
-                key with no value, expected `=`"#]],
+            expect!["line 2, column 3: key with no value, expected `=`"],
         );
     }
 }

@@ -402,13 +402,13 @@ mod tests {
         check(
             "[runtimes]\nexec = \"x\"",
             expect![
-                "`runtimes.exec` in `PROJECT/openprogram.toml`: `x` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
+                "`runtimes.exec` in `PROJECT/openprogram.toml`: it is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
             ],
         );
         check(
             "[runtimes]\nreview = \"x:\"",
             expect![
-                "`runtimes.review` in `PROJECT/openprogram.toml`: `x:` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
+                "`runtimes.review` in `PROJECT/openprogram.toml`: it is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
             ],
         );
         check(
@@ -442,13 +442,13 @@ mod tests {
         check(
             "model = \"lexical-model\"",
             expect![
-                "`model` in `PROJECT/openprogram.toml`: `lexical-model` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
+                "`model` in `PROJECT/openprogram.toml`: it is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
             ],
         );
         check(
             "model = \":x\"",
             expect![
-                "`model` in `PROJECT/openprogram.toml`: `:x` is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
+                "`model` in `PROJECT/openprogram.toml`: it is not the name of a model; write `provider:model`, for example `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
             ],
         );
         check(

@@ -209,10 +209,12 @@ fn provider(
 fn check_model_name(name: &str) -> Result<(), String> {
     match name.split_once(':') {
         Some((provider, model)) if !provider.is_empty() && !model.is_empty() => Ok(()),
-        _ => Err(format!(
-            "`{name}` is not the name of a model; write `provider:model`, for example \
+        // Not repeated: someone may have written a key there.
+        _ => Err(
+            "it is not the name of a model; write `provider:model`, for example \
              `anthropic:claude-sonnet-5-5` or `component:lexical-model`"
-        )),
+                .to_owned(),
+        ),
     }
 }
 
@@ -228,25 +230,32 @@ fn is_variable(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// People put keys into URLs: as a user, as a query, as a long part of the path.
+/// People put keys into URLs: as a user, as a query, as a long part of the path, as a port.
 fn shown_url(url: &str) -> Option<String> {
     const PART_CHARS_MAX: usize = 24;
     let (scheme, rest) = url.trim().split_once("://")?;
     if !["http", "https"].contains(&scheme.to_ascii_lowercase().as_str()) {
         return None;
     }
+    // A password that should have been escaped may hold anything, so the last `@` ends it.
+    let (user, rest) = match rest.rsplit_once('@') {
+        Some((_, rest)) => ("***@", rest),
+        None => ("", rest),
+    };
     let end = rest.find(['?', '#']).unwrap_or(rest.len());
     let (address, query) = rest.split_at(end);
     let mut parts = address.split('/');
     let authority = parts.next()?;
-    let (user, host) = match authority.rsplit_once('@') {
-        Some((_, host)) => ("***@", host),
-        None => ("", authority),
-    };
-    if host.is_empty() {
+    if authority.is_empty() {
         return None;
     }
+    // The colons of an address of the sixth version stand before its `]`.
+    let port = authority.rfind(':');
+    let port = port.filter(|at| !authority[*at..].contains(']'));
+    let (host, port) = authority.split_at(port.unwrap_or(authority.len()));
+    let is_port = port.chars().skip(1).all(|c| c.is_ascii_digit());
     let mut shown = format!("{scheme}://{user}{host}");
+    shown.push_str(if is_port { port } else { ":***" });
     for part in parts {
         let is_long = part.chars().count() > PART_CHARS_MAX;
         shown.push('/');
@@ -333,6 +342,11 @@ mod tests {
                 "https://h/sk-0123456789012345678901234567/v1",
                 Some("https://h/***/v1"),
             ),
+            ("https://me:a/sk-1@h/v1", Some("https://***@h/v1")),
+            ("https://me:a?sk-1@h/v1", Some("https://***@h/v1")),
+            ("https://h:sk-1/v1", Some("https://h:***/v1")),
+            ("http://[::1]:sk-1", Some("http://[::1]:***")),
+            ("http://[::1]", Some("http://[::1]")),
             ("sk-0123456789", None),
             ("ftp://h", None),
             ("https://", None),
