@@ -10,7 +10,10 @@ use crate::{Json, JsonObject};
 impl Checking<'_> {
     pub(super) fn of_any(&mut self, rule: &Rule, value: &Json) -> bool {
         let fits = match rule {
-            Rule::Types(types) => types.iter().any(|ty| is_of(value, ty)),
+            Rule::Types(types) => {
+                self.pay_digits(value);
+                types.iter().any(|ty| is_of(value, ty))
+            }
             Rule::Values(values) => {
                 let text = canonical(value);
                 self.pay(text.len());
@@ -21,7 +24,18 @@ impl Checking<'_> {
         self.told(fits)
     }
 
+    /// A number may have as many digits as the reply has bytes, and each is looked at.
+    fn pay_digits(&mut self, value: &Json) {
+        if let Json::Number(number) = value {
+            self.pay(number.as_str().len() / 4);
+        }
+    }
+
     pub(super) fn of_number(&mut self, rule: &Rule, value: &Json) -> bool {
+        self.pay_digits(value);
+        if self.gave_up {
+            return false;
+        }
         let Some(number) = Decimal::of(value) else {
             return true;
         };

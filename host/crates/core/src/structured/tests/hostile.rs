@@ -57,6 +57,19 @@ fn patterns_read_only_so_much_of_a_reply() {
 }
 
 #[test]
+fn a_number_with_very_many_digits_is_not_divided_again_and_again() {
+    let long = "7".repeat(1024 * 1024);
+    for rule in [
+        json!({"multipleOf": 7}),
+        json!({"minimum": 7}),
+        json!({"type": ["integer", "string"]}),
+    ] {
+        check_values(rule.clone(), &[(&long, "ok")]);
+        check_values(json!({"allOf": vec![rule; 1_000]}), &[(&long, GAVE_UP)]);
+    }
+}
+
+#[test]
 fn many_errors_are_few_places_and_nothing_of_the_values() {
     let validator = validator(&json!({"items": {"type": "integer"}})).unwrap();
     let reply = format!("[{}\"SECRET\"]", "\"SECRET\",".repeat(100_000));
