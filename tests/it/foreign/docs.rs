@@ -155,6 +155,15 @@ async fn a_broken_section_costs_the_words_and_a_notice_says_why() {
         );
         shown.push_str(&format!("{name}: {:?}\n", loaded.notices()));
     }
+    // Very many broken ones are told as a few.
+    let mut flooded = counter();
+    for _ in 0..1_000 {
+        flooded = with_section(&flooded, "package-docs", b"");
+    }
+    let loaded = host::load("counter", flooded).await.unwrap();
+    assert_eq!(loaded.notices().len(), 11);
+    let last = loaded.notices().last().unwrap();
+    shown.push_str(&format!("a thousand: {last:?}\n"));
     // The good one counts beside a broken one, and the first of two good ones.
     let broken = with_section(&counter(), "package-docs", b"\x01hello");
     let both = with_section(&broken, "package-docs", &section(WIT));
@@ -175,4 +184,33 @@ async fn a_broken_section_costs_the_words_and_a_notice_says_why() {
         "{inspect:?}"
     );
     assert_eq!(inspect.code, 0);
+}
+
+#[tokio::test]
+async fn words_of_a_type_that_is_used_very_often_cost_the_words_alone() {
+    let uses = vec!["direction"; 900].join(", ");
+    let many = format!("many: func(all: list<tuple<{uses}>>);");
+    let wit = WIT.replace("undescribed: func();", &many);
+    let module = MODULE
+        .replace(
+            "(module",
+            "(module (memory (export \"memory\") 1)
+                (func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32) i32.const 64)",
+        )
+        .replace("#undescribed\")", "#many\") (param i32 i32)");
+    let plain = guests::assemble(&wit, &module).unwrap();
+    let long = "x".repeat(1_000_000);
+    let words = format!(
+        r#"{{"interfaces": {{"counting": {{"types": {{"direction": {{"docs": "{long}"}}}}}}}}}}"#
+    );
+    let section = [b"\x01", words.as_bytes()].concat();
+    let loaded = host::load("counter", with_section(&plain, "package-docs", &section)).await;
+    let loaded = loaded.unwrap();
+    let shown = format!("{:?}", loaded.functions());
+    assert!(shown.len() < 8 << 20, "{} bytes", shown.len());
+    let notice = &loaded.notices()[0];
+    assert!(
+        notice.starts_with("a part of the words of the `package-docs` section is left out"),
+        "{notice}"
+    );
 }

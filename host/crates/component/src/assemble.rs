@@ -15,9 +15,9 @@ use openprogram_core::schema::{CheckMode, Type, check_value, shown_name};
 use crate::error::MetadataError;
 use crate::facts::{
     Facts, FunctionFact, FunctionMetadata, Metadata, ParameterFact, ParameterKind,
-    ParameterMetadata, TypeFact, TypeMetadata, short_name,
+    ParameterMetadata, TypeFact, WORDS_BYTES_MAX, short_name,
 };
-use crate::types::type_of;
+use crate::types::{Said, type_of};
 
 /// The longest system prompt, as for `set-system`.
 const SYSTEM_BYTES_MAX: usize = 64 << 10;
@@ -34,6 +34,7 @@ pub(crate) fn functions(
     let empty = Metadata::default();
     let metadata = facts.metadata.as_ref().unwrap_or(&empty);
     check_names(metadata, &facts.signature.functions)?;
+    let said = Said::new(&metadata.types);
     let functions = facts.signature.functions.iter().map(|fact| {
         let described = metadata.functions.iter().find(|m| describes(m, fact));
         let name = FunctionName {
@@ -42,9 +43,15 @@ pub(crate) fn functions(
             function: fact.name.clone(),
             versioned: has_other_version(fact, &facts.signature.functions),
         };
-        function(fact, described, &metadata.types, name, digest)
+        function(fact, described, &said, name, digest)
     });
-    functions.collect()
+    let functions = functions.collect::<Result<_, _>>()?;
+    if said.is_too_long() {
+        return Err(MetadataError::TooLong {
+            max: WORDS_BYTES_MAX,
+        });
+    }
+    Ok(functions)
 }
 
 fn unversioned(interface: &str) -> &str {
@@ -86,21 +93,17 @@ fn check_names(metadata: &Metadata, facts: &[FunctionFact]) -> Result<(), Metada
 fn function(
     fact: &FunctionFact,
     described: Option<&FunctionMetadata>,
-    types: &[TypeMetadata],
+    said: &Said<'_>,
     name: FunctionName,
     digest: &str,
 ) -> Result<Function, MetadataError> {
-    let mut parameters: Vec<_> = fact
-        .parameters
-        .iter()
-        .map(|p| parameter(p, types))
-        .collect();
+    let mut parameters: Vec<_> = fact.parameters.iter().map(|p| parameter(p, said)).collect();
     let (returns, fails_with) = match &fact.result {
         Some(TypeFact::Result(ok, err)) => (
-            ok.as_ref().map(|ty| type_of(ty, types)),
-            err.as_ref().map(|ty| type_of(ty, types)),
+            ok.as_ref().map(|ty| type_of(ty, said)),
+            err.as_ref().map(|ty| type_of(ty, said)),
         ),
-        other => (other.as_ref().map(|ty| type_of(ty, types)), None),
+        other => (other.as_ref().map(|ty| type_of(ty, said)), None),
     };
     let mut function = Function {
         name,
@@ -321,10 +324,10 @@ fn cut(name: &str) -> String {
     name.chars().take(128).collect()
 }
 
-fn parameter(fact: &ParameterFact, types: &[TypeMetadata]) -> Parameter {
+fn parameter(fact: &ParameterFact, said: &Said<'_>) -> Parameter {
     let shown = shown_name(&fact.name);
     match &fact.kind {
-        ParameterKind::Value(ty) => Parameter::new(shown, type_of(ty, types)),
+        ParameterKind::Value(ty) => Parameter::new(shown, type_of(ty, said)),
         ParameterKind::Runtime | ParameterKind::OptionalRuntime => {
             // The decoder gives these kinds to reserved names only.
             let role = RuntimeRole::of_parameter(&shown).unwrap_or(RuntimeRole::Main);

@@ -1,8 +1,9 @@
 //! The private folder of compiled images and learned facts, by digest.
 //!
 //! An image is native code: whoever can write it runs as us. So the folder must belong to us and
-//! be writable by nobody else, and every entry carries the SHA-256 of its content, which also
-//! finds entries that a crash or a full disk left damaged. A damaged entry counts as absent.
+//! be writable by nobody else, and every entry carries the SHA-256 of its name and content, which
+//! also finds entries that a crash or a full disk left damaged, or a copy put under another name.
+//! Such an entry counts as absent.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -13,7 +14,7 @@ use cap_std::fs::{Dir, OpenOptions};
 use sha2::{Digest as _, Sha256};
 
 /// Begins every entry; changes with its layout.
-const MAGIC: &[u8; 8] = b"opcache1";
+const MAGIC: &[u8; 8] = b"opcache2";
 /// The largest entry that is read; a longer file was not written by us.
 const ENTRY_BYTES_MAX: u64 = 1 << 30;
 /// What the folder holds at most; the oldest entries go when a new one would exceed it.
@@ -108,6 +109,10 @@ impl CacheFolder {
 
     /// The content of an entry; `None` when it is absent, damaged or unreadable.
     pub(crate) fn read(&self, name: &str) -> Option<Vec<u8>> {
+        // Opening a pipe would wait for someone at its other end.
+        if !self.dir.symlink_metadata(name).ok()?.is_file() {
+            return None;
+        }
         let file = self.dir.open(name).ok()?;
         if file.metadata().ok()?.len() > ENTRY_BYTES_MAX {
             return None;
@@ -116,7 +121,7 @@ impl CacheFolder {
         file.take(ENTRY_BYTES_MAX).read_to_end(&mut entry).ok()?;
         let (magic, rest) = entry.split_at_checked(MAGIC.len())?;
         let (recorded, content) = rest.split_at_checked(32)?;
-        if magic != MAGIC || Sha256::digest(content).as_slice() != recorded {
+        if magic != MAGIC || checksum(name, content) != recorded {
             return None;
         }
         entry.drain(..MAGIC.len() + 32);
@@ -126,7 +131,7 @@ impl CacheFolder {
     /// Writes an entry, whole or not at all. Other processes may write the same one meanwhile.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let temporary = self.temporary_name();
-        let written = self.write_temporary(&temporary, content);
+        let written = self.write_temporary(&temporary, name, content);
         let renamed = written.and_then(|()| self.dir.rename(&temporary, &self.dir, name));
         if renamed.is_err() {
             // The first error is the one to tell; a leftover is only untidy.
@@ -161,12 +166,12 @@ impl CacheFolder {
         }
     }
 
-    fn write_temporary(&self, name: &str, content: &[u8]) -> io::Result<()> {
+    fn write_temporary(&self, temporary: &str, name: &str, content: &[u8]) -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        let mut file = self.dir.open_with(name, &options)?;
+        let mut file = self.dir.open_with(temporary, &options)?;
         file.write_all(MAGIC)?;
-        file.write_all(&Sha256::digest(content))?;
+        file.write_all(&checksum(name, content))?;
         file.write_all(content)
     }
 
@@ -174,6 +179,12 @@ impl CacheFolder {
         let count = self.written.fetch_add(1, Ordering::Relaxed);
         format!(".{}-{count}.tmp", std::process::id())
     }
+}
+
+/// What an entry carries: names hold no zero byte, so the two parts cannot be shifted.
+fn checksum(name: &str, content: &[u8]) -> [u8; 32] {
+    let hash = Sha256::new().chain_update(name).chain_update([0]);
+    hash.chain_update(content).finalize().into()
 }
 
 #[cfg(unix)]
@@ -209,6 +220,11 @@ mod tests {
             std::fs::write(path.join("a"), damaged).unwrap();
             assert_eq!(cache.read("a"), None, "{} bytes", damaged.len());
         }
+        // Under another name it is another component's.
+        std::fs::write(path.join("a"), &whole).unwrap();
+        assert_eq!(cache.read("a").as_deref(), Some(&b"changed"[..]));
+        std::fs::rename(path.join("a"), path.join("b")).unwrap();
+        assert_eq!(cache.read("b"), None);
         assert_eq!(std::fs::read_dir(&path).unwrap().count(), 1);
     }
 

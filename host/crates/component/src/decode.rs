@@ -18,6 +18,8 @@ use crate::facts::{FunctionFact, ImportFact, METADATA, ParameterFact, Signature,
 
 /// Functions of one component.
 const FUNCTIONS_MAX: usize = 1_000;
+/// Notices of one component that are told one by one.
+const NOTICES_MAX: usize = 10;
 
 /// Reads the signatures of a component, and the words of its `package-docs` sections.
 ///
@@ -81,7 +83,8 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
         }
         signature.exports.push(name);
     }
-    signature.notices.extend(docs.unused());
+    signature.notices.extend(docs.notice());
+    cap_notices(&mut signature.notices);
     if signature.functions.len() > FUNCTIONS_MAX {
         return Err(LoadError::TooManyFunctions {
             count: signature.functions.len(),
@@ -89,6 +92,15 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
         });
     }
     Ok(signature)
+}
+
+/// A hostile component may give a reason for very many of them.
+fn cap_notices(notices: &mut Vec<String>) {
+    let more = notices.len().saturating_sub(NOTICES_MAX);
+    if more > 0 {
+        notices.truncate(NOTICES_MAX);
+        notices.push(format!("there are {more} more notices of this kind"));
+    }
 }
 
 fn first_line(error: &impl std::fmt::Display) -> String {

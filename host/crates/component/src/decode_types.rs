@@ -3,7 +3,7 @@
 use openprogram_core::function::RuntimeRole;
 use wit_parser::{Handle, Resolve, Type, TypeDefKind, TypeId, TypeOwner};
 
-use crate::docs::{PackageDocs, TypeWords};
+use crate::docs::PackageDocs;
 use crate::facts::{MemberFact, NamedFact, ParameterKind, TypeFact};
 
 /// The package of the contract.
@@ -221,13 +221,13 @@ impl<'a> TypeReader<'a> {
             self.parts += 1;
             facts.push(MemberFact {
                 name: name.to_owned(),
-                docs: words.map(|words| words.member(name)).unwrap_or_default(),
+                docs: self.docs.member(words, name),
                 ty: ty.map(|ty| self.read(&ty, depth)).transpose()?,
             });
         }
         Ok(NamedFact {
             name,
-            docs: words.map(TypeWords::docs).unwrap_or_default(),
+            docs: self.docs.type_itself(words),
             members: facts,
         })
     }

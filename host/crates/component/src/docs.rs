@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use wasmparser::{Parser, Payload};
 
+use crate::facts::WORDS_BYTES_MAX;
+
 const SECTION: &str = "package-docs";
 /// As long as the name of the section, and no section that anybody reads.
 const HIDDEN: &[u8; SECTION.len()] = b"package-d___";
@@ -33,6 +35,8 @@ pub(crate) struct Sections<'a> {
 pub(crate) struct PackageDocs {
     interfaces: BTreeMap<String, Interface>,
     used: Cell<bool>,
+    /// Bytes of the words that were given so far.
+    given: Cell<usize>,
 }
 
 /// What the sections say of a type.
@@ -196,11 +200,11 @@ impl PackageDocs {
             .get(interface)
             .and_then(|it| it.funcs.get(name));
         self.used.set(self.used.get() || words.is_some());
-        match words {
-            Some(Words::Text(text)) => text.clone(),
-            Some(Words::Item { docs }) => docs.clone().unwrap_or_default(),
-            None => String::new(),
-        }
+        self.give(match words {
+            Some(Words::Text(text)) => Some(text),
+            Some(Words::Item { docs }) => docs.as_ref(),
+            None => None,
+        })
     }
 
     /// What is said of a type.
@@ -210,22 +214,39 @@ impl PackageDocs {
         Some(words)
     }
 
-    /// Why nothing of it was used, if that is so; asked when everything was looked up.
-    pub(crate) fn unused(&self) -> Option<String> {
-        (!self.used.get() && !self.interfaces.is_empty()).then(|| {
-            format!("the `{SECTION}` section describes nothing that the component exports")
-        })
-    }
-}
-
-impl TypeWords {
-    /// What is said of the type itself; nothing is the empty text.
-    pub(crate) fn docs(&self) -> String {
-        self.docs.clone().unwrap_or_default()
+    /// What is said of a type itself; nothing is the empty text.
+    pub(crate) fn type_itself(&self, words: Option<&TypeWords>) -> String {
+        self.give(words.and_then(|words| words.docs.as_ref()))
     }
 
     /// What is said of a field or case; nothing is the empty text.
-    pub(crate) fn member(&self, name: &str) -> String {
-        self.items.get(name).cloned().unwrap_or_default()
+    pub(crate) fn member(&self, words: Option<&TypeWords>, name: &str) -> String {
+        self.give(words.and_then(|words| words.items.get(name)))
+    }
+
+    /// A copy of some words, while there are not too many of them.
+    fn give(&self, words: Option<&String>) -> String {
+        let Some(words) = words else {
+            return String::new();
+        };
+        let given = self.given.get().saturating_add(words.len());
+        self.given.set(given);
+        if given > WORDS_BYTES_MAX {
+            return String::new();
+        }
+        words.clone()
+    }
+
+    /// What a person should know of how it was used; asked when everything was looked up.
+    pub(crate) fn notice(&self) -> Option<String> {
+        if self.given.get() > WORDS_BYTES_MAX {
+            return Some(format!(
+                "a part of the words of the `{SECTION}` section is left out: written out wherever \
+                 a type is used, they take more than {WORDS_BYTES_MAX} bytes"
+            ));
+        }
+        (!self.used.get() && !self.interfaces.is_empty()).then(|| {
+            format!("the `{SECTION}` section describes nothing that the component exports")
+        })
     }
 }

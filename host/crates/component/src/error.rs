@@ -207,6 +207,15 @@ pub enum MetadataError {
         /// The function.
         function: String,
     },
+    /// It says more of its types than can be kept.
+    #[error(
+        "the metadata describes the types of the component in more than {max} bytes, counted \
+         wherever a type is used; shorten the descriptions"
+    )]
+    TooLong {
+        /// The most bytes.
+        max: usize,
+    },
     /// It describes a parameter that is not there.
     #[error("the metadata of `{function}` describes a parameter `{parameter}`, which it lacks")]
     UnknownParameter {

@@ -7,7 +7,11 @@ use serde::{Deserialize, Serialize};
 
 /// Changes with every change of these types and of what is checked before facts are kept, so that
 /// old entries count as absent.
-pub(crate) const FACTS_VERSION: u32 = 4;
+pub(crate) const FACTS_VERSION: u32 = 5;
+
+/// Bytes of everything that is said of the functions and types of one component, that of a type
+/// counted wherever the type is used: a schema writes it out there.
+pub(crate) const WORDS_BYTES_MAX: usize = 4 << 20;
 
 /// The export by which a component is a decider.
 pub(crate) const DECIDER: &str = "openprogram:agentic/decider@0.1.0";

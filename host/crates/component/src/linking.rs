@@ -79,6 +79,8 @@ fn link_wasi(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 
 /// Checks that this host has everything a component imports.
 ///
+/// The nearest known name is looked for as long as a person may still read the error.
+///
 /// # Errors
 /// One error that names every import which is missing or not granted.
 pub(crate) fn check_imports(imports: &[ImportFact]) -> Result<(), LoadError> {
@@ -108,9 +110,11 @@ pub(crate) fn check_imports(imports: &[ImportFact]) -> Result<(), LoadError> {
             }));
         } else {
             let names = known.iter().map(|(name, _)| name.as_str());
+            let is_compared = missing.len() < COMPARED_MAX;
+            let near = is_compared.then(|| nearest(&import.name, names));
             missing.push(MissingImport {
                 name: import.name.clone(),
-                nearest: nearest(&import.name, names),
+                nearest: near.flatten(),
             });
         }
     }
@@ -127,6 +131,11 @@ fn is_wasi(name: &str) -> bool {
     known && version.starts_with("0.2.")
 }
 
+/// Missing imports that are compared with what is known, to name the nearest.
+const COMPARED_MAX: usize = 20;
+/// Bytes of a name that is compared.
+const COMPARED_BYTES_MAX: usize = 256;
+
 /// The interfaces of the contract with their functions, and those of WASI.
 fn known_names() -> Vec<(String, Vec<String>)> {
     let resolve = contract::resolve();
@@ -140,6 +149,10 @@ fn known_names() -> Vec<(String, Vec<String>)> {
 }
 
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    // Nothing that is known is as long, and comparing takes the product of the lengths.
+    if name.len() > COMPARED_BYTES_MAX {
+        return None;
+    }
     let similar = |known: &'a str| (strsim::normalized_damerau_levenshtein(name, known), known);
     let best = known.map(similar).max_by(|a, b| a.0.total_cmp(&b.0));
     best.filter(|(similarity, _)| *similarity >= NEAR)
@@ -161,6 +174,23 @@ mod tests {
             .collect();
         let told = check_imports(&facts).map_or_else(|error| error.to_string(), |()| String::new());
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn only_the_first_of_very_many_missing_imports_are_compared_with_what_is_known() {
+        let near = "openprogram:agentic/function@0.1.0";
+        let import = |name: &str| ImportFact {
+            name: name.to_owned(),
+            functions: Vec::new(),
+        };
+        let mut imports = vec![import(&"x".repeat(100_000)), import(near)];
+        imports.resize(20_000, import(near));
+        let Err(LoadError::Imports { missing, .. }) = check_imports(&imports) else {
+            panic!("not refused");
+        };
+        assert_eq!(missing.len(), 20_000);
+        let compared = missing.iter().filter(|import| import.nearest.is_some());
+        assert_eq!(compared.count(), COMPARED_MAX - 1);
     }
 
     #[test]
