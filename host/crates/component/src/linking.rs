@@ -219,7 +219,8 @@ mod tests {
                 ("wasi:http/types@0.2.0", &[]),
             ],
             "denied: the network is not granted to components: `wasi:sockets/tcp@0.2.0`, \
-             `wasi:http/types@0.2.0`",
+             `wasi:http/types@0.2.0`; where the component does without it, build it so \
+             (`--disable http` of jco, `--stub-wasi` of componentize-py)",
         );
     }
 }
