@@ -43,7 +43,7 @@ fn limit(error: &wasmtime::Error, state: &CallState) -> Option<LimitReached> {
         return Some(crossing(error, state));
     }
     if let Some(pool) = find::<PoolConcurrencyLimitError>(error) {
-        return Some(LimitReached::new("instances", 0, pool.to_string()));
+        return Some(shared(pool));
     }
     if let Some(counted) = root.strip_prefix("resource limit exceeded: ") {
         let (which, limit) = match counted.split(' ').next() {
@@ -56,6 +56,19 @@ fn limit(error: &wasmtime::Error, state: &CallState) -> Option<LimitReached> {
     }
     // A guest that is refused memory aborts, which looks like any other trap.
     state.memory_refused().cloned()
+}
+
+/// What all running functions together have too many of. Its fields are private to wasmtime, which
+/// says "… limit of 640 for core instances reached".
+fn shared(pool: &PoolConcurrencyLimitError) -> LimitReached {
+    let text = pool.to_string();
+    let mut words = text.split(' ');
+    let limit = words.find_map(|word| word.parse().ok()).unwrap_or_default();
+    let message = format!(
+        "the functions that run at once need more than this program has for all of them ({text}); \
+         let fewer run at once"
+    );
+    LimitReached::new("instances", limit, message)
 }
 
 /// The limit behind too large a crossing: while the guest runs it is an argument of an import,

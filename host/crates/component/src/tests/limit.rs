@@ -167,6 +167,43 @@ async fn nested_calls_without_a_slot_fail_and_top_level_calls_wait() {
 }
 
 #[tokio::test]
+async fn components_of_many_parts_that_run_at_once_reach_a_limit_by_name() {
+    let limits = Limits {
+        cpu_ms: 600_000,
+        wall_ms: 600_000,
+        ..small()
+    };
+    // Interpreters of other languages make some dozens of instances; 160 are there for four slots.
+    let many = "(core module $e) ".to_owned() + &"(core instance (instantiate $e)) ".repeat(60);
+    let text = format!(
+        r#"(component {many}
+            (core module $m
+                (func (export "spin") (loop (br 0)))
+                (func (export "fine")))
+            (core instance $i (instantiate $m))
+            (func (export "spin") (canon lift (core func $i "spin")))
+            (func (export "fine") (canon lift (core func $i "fine"))))"#
+    );
+    let host = TestHost::new(wat::parse_str(text).unwrap(), limits).await;
+    let host = std::sync::Arc::new(host);
+    let spin = |host: std::sync::Arc<TestHost>| async move { host.call("spin", "{}").await };
+    let spins: Vec<_> = (0..2).map(|_| tokio::spawn(spin(host.clone()))).collect();
+    // Each spinning guest yields at every epoch, so this task runs again once all have begun.
+    for _ in 0..16 {
+        tokio::task::yield_now().await;
+    }
+    let full = host.call("fine", "{}").await;
+    assert_eq!(line(&full), "limit instances 160");
+    let said = full.result.unwrap_err().to_string();
+    assert!(said.contains("let fewer run at once"), "{said}");
+    for spin in spins {
+        spin.abort();
+        assert!(spin.await.unwrap_err().is_cancelled());
+    }
+    assert_eq!(host.line("fine", "{}").await, "null");
+}
+
+#[tokio::test]
 async fn a_thousand_misdeeds_leave_nothing_behind() {
     let limits = Limits {
         cpu_ms: 1,
