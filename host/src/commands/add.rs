@@ -32,6 +32,9 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
         console.say(&format!("note: {notice}"));
     }
     let (component, entry) = (&added.component, &added.entry);
+    for notice in component.notices() {
+        console.say(&format!("note: {notice}"));
+    }
     let name = component.name();
     if added.was_there {
         console.say(&format!(

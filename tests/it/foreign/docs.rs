@@ -184,6 +184,14 @@ async fn a_broken_section_costs_the_words_and_a_notice_says_why() {
         "{inspect:?}"
     );
     assert_eq!(inspect.code, 0);
+    let fresh = crate::cli::project().file("counter.wasm", &broken);
+    let add = fresh.run(&["add", "counter.wasm"]);
+    assert!(
+        add.stderr
+            .contains("note: a `package-docs` section is ignored: "),
+        "{add:?}"
+    );
+    assert_eq!(add.code, 0);
 }
 
 #[tokio::test]
