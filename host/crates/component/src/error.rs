@@ -71,6 +71,12 @@ pub enum LoadError {
          WASI 0.2"
     )]
     AsyncTypes(String),
+    /// It has parts inside that only async functions use.
+    #[error(
+        "the component uses `{0}`, which belongs to async functions (WASI 0.3), and these are not \
+         supported yet; build it for WASI 0.2 without them (`--backend-qjs-disable-async` of jco)"
+    )]
+    AsyncParts(&'static str),
     /// It imports what is not there or not granted.
     #[error("{}", imports_message(missing, denied))]
     Imports {

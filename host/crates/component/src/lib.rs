@@ -72,6 +72,7 @@ mod decode;
 mod types;
 
 mod assemble;
+mod async_parts;
 mod async_types;
 mod instance;
 mod prepare;

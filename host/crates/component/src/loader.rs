@@ -224,13 +224,17 @@ fn learn(engine: &Engine, name: &str, bytes: Arc<[u8]>) -> Result<Learned, LoadE
 
 /// Everything that can be known and refused without compiling.
 fn read_signature(bytes: &[u8]) -> Result<Signature, LoadError> {
-    structure::check(bytes)?;
+    let structure = structure::check(bytes)?;
     if let Some(found) = contract::contract_of(bytes)
         && found != contract::contract_hash()
     {
         return Err(LoadError::OtherContract { found });
     }
     let signature = decode::signature(bytes)?;
+    // Signatures say it better, where they show it.
+    if let Some(part) = structure.async_part {
+        return Err(LoadError::AsyncParts(part));
+    }
     linking::check_imports(&signature.imports)?;
     Ok(signature)
 }

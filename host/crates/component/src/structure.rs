@@ -1,5 +1,5 @@
-//! Looks through a component before anything else does: that every part is there in full, and how
-//! many instances it makes of itself.
+//! Looks through a component before anything else does: that every part is there in full, how many
+//! instances it makes of itself, and whether it has parts that the engine lacks.
 //!
 //! Decoders set memory aside for what a part claims to be, and compilers work through every
 //! instance; both are bounded here first, in time linear in the bytes.
@@ -9,7 +9,15 @@ use wasmparser::{
     ComponentTypeRef, Instance, Parser, Payload,
 };
 
+use crate::async_parts;
 use crate::error::LoadError;
+
+/// What was seen of the outer form of a component.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Structure {
+    /// The first part that only async functions use.
+    pub(crate) async_part: Option<&'static str>,
+}
 
 /// Instances that one component makes, those inside its inner components counted each time.
 /// Components of several languages make some dozens.
@@ -28,14 +36,19 @@ struct Level {
 ///
 /// # Errors
 /// When a part is cut off, or when it makes too many instances.
-pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
+pub(crate) fn check(bytes: &[u8]) -> Result<Structure, LoadError> {
+    let mut async_part = None;
     let mut levels: Vec<Level> = Vec::new();
     // What a component is taken for that comes out of an instance or as an argument.
     let mut most = 1;
     // Modules inside have no components and are skipped over.
     let mut kinds = Vec::new();
     for payload in Parser::new(0).parse_all(bytes) {
-        match payload.map_err(malformed)? {
+        let payload = payload.map_err(malformed)?;
+        if async_part.is_none() {
+            async_part = async_parts::find(&payload).map_err(malformed)?;
+        }
+        match payload {
             Payload::Version { encoding, .. } => {
                 let is_component = encoding == wasmparser::Encoding::Component;
                 kinds.push(is_component);
@@ -61,7 +74,7 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
             part => read_part(part, &mut levels, most)?,
         }
     }
-    Ok(())
+    Ok(Structure { async_part })
 }
 
 fn read_part(part: Payload<'_>, levels: &mut [Level], most: u64) -> Result<(), LoadError> {
@@ -149,7 +162,7 @@ mod tests {
     use super::*;
 
     fn outcome(bytes: &[u8]) -> String {
-        check(bytes).map_or_else(|error| error.to_string(), |()| "fine".to_owned())
+        check(bytes).map_or_else(|error| error.to_string(), |_| "fine".to_owned())
     }
 
     /// So many levels of components, each of which makes ten of the one below.
