@@ -5,6 +5,7 @@ use super::tables::Arrows;
 pub(super) const COMPONENT: Arrows = Arrows {
     source: "host/crates/component/src",
     modules: &[
+        ("async_parts", &[]),
         ("async_types", &[]),
         ("cache", &[]),
         ("contract", &[]),
@@ -48,7 +49,9 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("instance", &["limits", "state", "trap", "engine"]),
         (
             "prepare",
-            &["facts", "error", "bindings", "source", "state", "engine"],
+            &[
+                "cache", "facts", "error", "bindings", "source", "state", "engine",
+            ],
         ),
         ("bytes_call", &["convert", "state", "instance", "prepare"]),
         ("code", &["facts", "error", "source", "engine", "prepare"]),
@@ -58,7 +61,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
                 "facts", "limits", "error", "bindings", "engine", "instance", "code",
             ],
         ),
-        ("structure", &["error"]),
+        ("structure", &["async_parts", "error"]),
         (
             "loader",
             &[

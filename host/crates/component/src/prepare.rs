@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
 use crate::bindings::exports::openprogram::agentic::{decider, metadata, model};
+use crate::cache::Image;
 use crate::engine::{Built, Engine};
 use crate::error::LoadError;
 use crate::facts::{DECIDER, FunctionFact, METADATA, MODEL, ParameterKind, Signature, TypeFact};
@@ -113,7 +114,7 @@ fn component(
 ) -> Result<Component, LoadError> {
     let cache = engine.cache()?;
     let name = image_name(&built.wasmtime, digest);
-    if let Some(image) = cache.and_then(|cache| cache.read(&name))
+    if let Some(image) = cache.and_then(|cache| cache.image(&name))
         && let Some(component) = deserialize(&built.wasmtime, &image)
     {
         engine.count_hit();
@@ -132,17 +133,27 @@ fn component(
     Ok(component)
 }
 
-/// A component from an image of the cache; `None` when wasmtime refuses it.
+/// A component from an image of the cache; `None` when wasmtime refuses it. The image is mapped, so
+/// that only what is used of it is ever in memory, or copied where it cannot be mapped.
 #[expect(
     unsafe_code,
-    reason = "the folder is private to us and the entry carries the SHA-256 of what we wrote"
+    reason = "the folder is private to us and the entry is whole as we wrote it"
 )]
-fn deserialize(engine: &wasmtime::Engine, image: &[u8]) -> Option<Component> {
+fn deserialize(engine: &wasmtime::Engine, image: &Image) -> Option<Component> {
     // SAFETY: `CacheFolder` opens only a folder that belongs to us and that nobody else can
-    // write, and gives only entries whose content has the digest recorded when `component` above
-    // wrote the output of `Component::serialize`. The name of the entry holds the hash of the
-    // engine's settings, and wasmtime checks its version and settings in the image once more.
-    unsafe { Component::deserialize(engine, image) }.ok()
+    // write, and gives only files of ours without another name, whose checksum is that of what
+    // `component` above wrote under this name, the output of `Component::serialize`. The path is
+    // that of the opened file. Nothing changes it while it is mapped: entries are replaced by
+    // renaming and never written in place. The name of the entry holds the hash of the engine's
+    // settings, and wasmtime checks its version and settings in the image once more.
+    let mapped = image
+        .path()
+        .and_then(|path| unsafe { Component::deserialize_file(engine, path) }.ok());
+    mapped.or_else(|| {
+        let bytes = image.bytes().ok()?;
+        // SAFETY: as above.
+        unsafe { Component::deserialize(engine, &bytes) }.ok()
+    })
 }
 
 /// The entry of an image: the component, and everything that its machine code depends on.

@@ -3,9 +3,10 @@
 use openprogram_core::function::Offer;
 use proptest::prelude::*;
 
-use super::{component, engine, load};
+use super::{TestHost, component, engine, load};
 use crate::{
-    ComponentSource, Engine, EngineOptions, LoadError, LoadedComponent, MetadataMode, digest_of,
+    ComponentHost, ComponentSource, Engine, EngineOptions, Limits, LoadError, LoadedComponent,
+    MetadataMode, digest_of,
 };
 
 #[tokio::test]
@@ -169,6 +170,42 @@ async fn async_types_are_refused_by_the_name_of_what_needs_them() {
 }
 
 #[tokio::test]
+async fn async_parts_inside_are_refused_by_name() {
+    let stream = "(type $s (stream u8))";
+    for (part, found) in [
+        ("(core func (canon task.cancel))".to_owned(), "task.cancel"),
+        (
+            format!("{stream} (core func (canon stream.drop-readable $s))"),
+            "stream",
+        ),
+        (
+            "(component $inner (core func (canon waitable-set.new)))
+             (instance (instantiate $inner))"
+                .to_owned(),
+            "waitable-set.new",
+        ),
+        (
+            r#"(core module $m (func (export "f")))
+               (core instance $i (instantiate $m))
+               (type $t (func async))
+               (func (type $t) (canon lift (core func $i "f") async))"#
+                .to_owned(),
+            "canon lift async",
+        ),
+    ] {
+        let bytes = wat::parse_str(format!("(component {part})")).unwrap();
+        assert_eq!(
+            load(bytes).await.unwrap_err().to_string(),
+            format!(
+                "the component uses `{found}`, which belongs to async functions (WASI 0.3), and \
+                 these are not supported yet; build it for WASI 0.2 without them \
+                 (`--backend-qjs-disable-async` of jco)"
+            )
+        );
+    }
+}
+
+#[tokio::test]
 async fn functions_that_cannot_be_offered_say_why() {
     let text = r#"(component
         (core module $m (func (export "f")) (func (export "g") (param i32)))
@@ -242,15 +279,67 @@ async fn images_and_facts_are_kept_and_damage_is_healed() {
     assert_eq!(known.functions()[0].name.component, "b");
     assert!(!engine.is_built());
 
-    for entry in std::fs::read_dir(&path).unwrap() {
-        let entry = entry.unwrap().path();
-        let mut content = std::fs::read(&entry).unwrap();
-        let middle = content.len() / 2;
-        content[middle] ^= 0x55;
-        std::fs::write(&entry, content).unwrap();
+    for spoil in [
+        |bytes: &mut Vec<u8>| *bytes.first_mut().unwrap() ^= 1,
+        |bytes: &mut Vec<u8>| {
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 0x55;
+        },
+        |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2),
+        |bytes: &mut Vec<u8>| bytes.clear(),
+    ] {
+        for entry in std::fs::read_dir(&path).unwrap() {
+            let entry = entry.unwrap().path();
+            let mut content = std::fs::read(&entry).unwrap();
+            spoil(&mut content);
+            std::fs::write(&entry, content).unwrap();
+        }
+        assert_eq!(load(&fresh()).await, (0, 1));
+        assert_eq!(load(&fresh()).await, (1, 0));
     }
-    assert_eq!(load(&fresh()).await, (0, 1));
-    assert_eq!(load(&fresh()).await, (1, 0));
+}
+
+#[tokio::test]
+async fn an_image_runs_only_as_the_component_that_it_was_made_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache");
+    let host = async |number: u32| {
+        let engine = Engine::new(EngineOptions {
+            cache_folder: Some(path.clone()),
+            slots: 1,
+            ..EngineOptions::default()
+        });
+        let body = format!("(func (export \"f\") (result i32) (i32.const {number}))");
+        let bytes = component(&body, &[("f", "(result u32)")]);
+        let component = LoadedComponent::load(&engine, "test", bytes, MetadataMode::Run).await;
+        let component = component.unwrap();
+        let mut host = ComponentHost::new(engine.clone(), Limits::default());
+        host.add(component.clone());
+        (engine, TestHost { host, component })
+    };
+    let images = || {
+        let entries = std::fs::read_dir(&path).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let is_image = |path: &std::path::PathBuf| path.extension().unwrap() == "image";
+        paths.filter(is_image).collect::<Vec<_>>()
+    };
+    let (_, one) = host(1).await;
+    assert_eq!(one.line("f", "{}").await, "1");
+    let first = images().remove(0);
+    let (_, two) = host(2).await;
+    assert_eq!(two.line("f", "{}").await, "2");
+    let second = images().into_iter().find(|path| *path != first).unwrap();
+
+    // From the cache, and still the same while the entry is replaced by another file.
+    let (engine, mapped) = host(1).await;
+    assert_eq!(mapped.line("f", "{}").await, "1");
+    assert_eq!(engine.cache_counts().hits, 1);
+    std::fs::rename(&second, &first).unwrap();
+    assert_eq!(mapped.line("f", "{}").await, "1");
+
+    let (engine, again) = host(1).await;
+    assert_eq!(again.line("f", "{}").await, "1");
+    assert_eq!(engine.cache_counts().misses, 1);
 }
 
 #[cfg(unix)]
