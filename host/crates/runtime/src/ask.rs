@@ -8,7 +8,7 @@ use openprogram_core::decision::{Menu, PickError};
 use openprogram_core::failure::Failure;
 use openprogram_core::llm::Operation;
 
-use crate::complete::{Asker, provider_of};
+use crate::complete::{Asker, Rejected, provider_of};
 use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Frame;
@@ -44,7 +44,11 @@ async fn ask_model(
     planned: &PlannedDecision,
 ) -> Result<Picked, Failure> {
     let deadline = Deadline::start(&ports.parts, None);
-    let asker = asker(ports, frame, planned, &deadline)?;
+    let rejected = Rejected::default();
+    let asker = Asker {
+        rejected: Some(&rejected),
+        ..asker(ports, frame, planned, &deadline)?
+    };
     let open = pick_in_stages(asker, planned).await?;
     let lacks_arguments = open.lacks_arguments;
     let picked = open.settle(planned).await?;
@@ -98,6 +102,7 @@ fn asker<'a>(
         role: planned.role,
         operation: Operation::Decision,
         deadline,
+        rejected: None,
     })
 }
 

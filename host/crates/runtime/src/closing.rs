@@ -130,6 +130,7 @@ async fn work_and_pick(
         role: turn.role,
         operation: Operation::Exec,
         deadline,
+        rejected: None,
     };
     let (usage, n_requests) = (worked.usage, worked.n_requests);
     let first = (worked.open, worked.text);

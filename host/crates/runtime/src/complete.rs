@@ -3,6 +3,9 @@
 //! The node of the request is handed back open with the reply, so that what the caller makes of
 //! the reply is recorded with it. A failed request is closed here.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::context::{ContextRead, FrameView, read_context};
 use openprogram_core::failure::{Failure, FailureCode};
@@ -33,6 +36,46 @@ pub(crate) struct Asker<'a> {
     pub(crate) role: RuntimeRole,
     pub(crate) operation: Operation,
     pub(crate) deadline: &'a Deadline,
+    /// The replies of a decision that held no valid pick, where some may have to be hidden.
+    pub(crate) rejected: Option<&'a Rejected>,
+}
+
+/// The nodes of the replies of one decision that held no valid pick.
+///
+/// They are closed, so that asking again shows them; the votes after theirs must not read them.
+#[derive(Debug, Default)]
+pub(crate) struct Rejected {
+    nodes: Mutex<Vec<NodeId>>,
+    /// How many of them, from the first, are hidden.
+    n_hidden: AtomicUsize,
+}
+
+impl Rejected {
+    /// Adds the node of a reply, which the next requests read.
+    pub(crate) fn add(&self, node: NodeId) {
+        self.nodes().push(node);
+    }
+
+    /// Hides what is there from the requests that follow.
+    pub(crate) fn hide(&self) {
+        let count = self.nodes().len();
+        self.n_hidden.store(count, Ordering::Relaxed);
+    }
+
+    /// Forgets what is there: the requests that follow read it.
+    pub(crate) fn show(&self) {
+        self.nodes().clear();
+        self.n_hidden.store(0, Ordering::Relaxed);
+    }
+
+    fn hidden(&self) -> Vec<NodeId> {
+        let count = self.n_hidden.load(Ordering::Relaxed);
+        self.nodes().iter().take(count).cloned().collect()
+    }
+
+    fn nodes(&self) -> MutexGuard<'_, Vec<NodeId>> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What a model is told in a turn, and told again when it is asked again.
@@ -107,6 +150,7 @@ impl<'a> Asker<'a> {
             session: self.frame.run.session.clone(),
             frame: self.frame.node.clone(),
             range: self.frame.render_range(),
+            hidden: self.rejected.map(Rejected::hidden).unwrap_or_default(),
         };
         let read = read_context(self.ports.recorder.store(), &view).await;
         read.map_err(|error| store_failure(&error))

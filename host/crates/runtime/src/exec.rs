@@ -95,6 +95,7 @@ pub(crate) async fn work<'a>(
         role: turn.role,
         operation: Operation::Exec,
         deadline,
+        rejected: None,
     };
     let mut work = Work::begin(ports, frame, asker, turn, closing).await?;
     let mut n_requests = 0;

@@ -1,7 +1,8 @@
 //! A decision put to the vote: asked several times with the options in other orders.
 //!
-//! The nodes of the asks stay open until all are there: what is open is not read, so no ask sees
-//! what an earlier one said.
+//! The nodes of the asks stay open until all are there, and what is open is not read. A reply
+//! without a pick is closed at once, for its own ask reads it when it is asked again; the asks
+//! after that one do not. So no ask sees what an earlier one said.
 
 use openprogram_core::JsonObject;
 use openprogram_core::decision::{
@@ -30,28 +31,10 @@ pub(crate) async fn elect<'a>(
     if votes == 1 {
         return ask_once(asker, planned, menu, facts).await;
     }
-    let mut made: Vec<OpenPick<'a>> = Vec::new();
-    let mut without_pick = None;
-    for vote in 0..votes {
-        let by = rotation(menu.options().len(), vote, votes);
-        let rotated = menu.rotated(by);
-        let mut facts = facts.clone();
-        facts.insert("vote".to_owned(), (vote + 1).into());
-        facts.insert("votes".to_owned(), votes.into());
-        match ask_once(asker, planned, &rotated, facts).await {
-            Ok(mut open) => {
-                if let Some(weights) = &mut open.weights {
-                    weights.rotate_right(by);
-                }
-                made.push(open.on(menu));
-            }
-            Err(failure) if failure.code == FailureCode::Decision => without_pick = Some(failure),
-            Err(failure) => {
-                close_all(made).await?;
-                return Err(failure);
-            }
-        }
-    }
+    let Cast {
+        mut made,
+        without_pick,
+    } = cast(asker, planned, menu, facts).await?;
     let mean = mean_weights(menu, &made);
     let picks = made.iter().map(|open| open.pick.clone()).collect();
     let (pick, confidence, tally) = match count_votes(menu, picks, votes) {
@@ -61,7 +44,14 @@ pub(crate) async fn elect<'a>(
                 .unwrap_or_else(|| Failure::new(FailureCode::Internal, "a vote without asks")));
         }
         Err(tie) => match heaviest_of(menu, &made, mean.as_deref(), &tie) {
-            Some((pick, confidence)) => (pick, confidence, tie.tally),
+            Some(pick) => {
+                let count = made.iter().filter(|open| open.pick.index == pick.index);
+                let confidence = Confidence {
+                    value: count.count() as f64 / f64::from(votes),
+                    source: ConfidenceSource::Votes,
+                };
+                (pick, confidence, tie.tally)
+            }
             None => {
                 close_all(made).await?;
                 return Err(tie.to_failure());
@@ -83,6 +73,53 @@ pub(crate) async fn elect<'a>(
         .facts
         .insert("tally".to_owned(), tally_to_json(&tally));
     Ok(winner)
+}
+
+/// The asks of a vote.
+struct Cast<'a> {
+    /// The picks, as ones of the menu.
+    made: Vec<OpenPick<'a>>,
+    /// Why the last ask without a pick gave none.
+    without_pick: Option<Failure>,
+}
+
+async fn cast<'a>(
+    asker: Asker<'a>,
+    planned: &PlannedDecision,
+    menu: &Menu,
+    facts: JsonObject,
+) -> Result<Cast<'a>, Failure> {
+    let votes = planned.settings.n_votes();
+    let mut made: Vec<OpenPick<'a>> = Vec::new();
+    let mut without_pick = None;
+    for vote in 0..votes {
+        let by = rotation(menu.options().len(), vote, votes);
+        let rotated = menu.rotated(by);
+        let mut facts = facts.clone();
+        facts.insert("vote".to_owned(), (vote + 1).into());
+        facts.insert("votes".to_owned(), votes.into());
+        let asked = ask_once(asker, planned, &rotated, facts).await;
+        if let Some(rejected) = asker.rejected {
+            rejected.hide();
+        }
+        match asked {
+            Ok(mut open) => {
+                if let Some(weights) = &mut open.weights {
+                    weights.rotate_right(by);
+                }
+                made.push(open.on(menu));
+            }
+            Err(failure) if failure.code == FailureCode::Decision => without_pick = Some(failure),
+            Err(failure) => {
+                close_all(made).await?;
+                return Err(failure);
+            }
+        }
+    }
+    if let Some(rejected) = asker.rejected {
+        rejected.show();
+    }
+    Ok(Cast { made, without_pick })
 }
 
 async fn close_all(made: Vec<OpenPick<'_>>) -> Result<(), Failure> {
@@ -111,7 +148,7 @@ fn heaviest_of(
     made: &[OpenPick<'_>],
     mean: Option<&[f64]>,
     tie: &Tie,
-) -> Option<(Pick, Confidence)> {
+) -> Option<Pick> {
     let mean = mean?;
     let places = tie.tied.iter().filter_map(|name| menu.find(name));
     let mut places: Vec<usize> = places.map(|(index, _)| index).collect();
@@ -122,13 +159,6 @@ fn heaviest_of(
     if mean[first] <= mean[second] {
         return None;
     }
-    let count = made.iter().filter(|open| open.pick.index == first).count();
-    let pick = made
-        .iter()
-        .find(|open| open.pick.index == first)?
-        .pick
-        .clone();
-    let value = count as f64 / made.len() as f64;
-    let source = ConfidenceSource::Votes;
-    Some((pick, Confidence { value, source }))
+    let heaviest = made.iter().find(|open| open.pick.index == first);
+    heaviest.map(|open| open.pick.clone())
 }

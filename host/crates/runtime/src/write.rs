@@ -112,6 +112,9 @@ pub(crate) async fn read_pick<'a>(
         let node = open.id().clone();
         let facts = no_pick_facts(written, &error);
         open.close(reply.clone(), facts).await?;
+        if let Some(rejected) = asker.rejected {
+            rejected.add(node.clone());
+        }
         if n_asked > planned.max_retries {
             return Err(DecisionError::new(error, n_asked, &reply).to_failure());
         }

@@ -26,6 +26,8 @@ pub struct FrameView {
     pub frame: Option<NodeId>,
     /// How much it reads.
     pub range: RenderRange,
+    /// Nodes that the frame wrote and does not read in this turn; they do not count in the range.
+    pub hidden: Vec<NodeId>,
 }
 
 /// What [`select`] found.
@@ -50,6 +52,7 @@ pub(super) async fn select(
     let reader = Reader {
         store,
         session: &view.session,
+        hidden: &view.hidden,
         inside: functions.map(|node| node.id.clone()).collect(),
     };
 
@@ -66,6 +69,7 @@ pub(super) async fn select(
 struct Reader<'a> {
     store: &'a dyn SessionStore,
     session: &'a SessionId,
+    hidden: &'a [NodeId],
     inside: Vec<NodeId>,
 }
 
@@ -124,7 +128,8 @@ impl Reader<'_> {
                 if found.len() == wanted {
                     break;
                 }
-                if render::is_shown(&node) && self.is_of(&mut family, &node).await? {
+                let is_read = render::is_shown(&node) && !self.hidden.contains(&node.id);
+                if is_read && self.is_of(&mut family, &node).await? {
                     found.push(node);
                 }
             }

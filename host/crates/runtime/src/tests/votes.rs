@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use openprogram_core::Json;
+use openprogram_core::content::Role;
 use openprogram_core::decision::{DecisionSettings, MinConfidence, OptionGroup};
 use openprogram_core::guest::DecisionRequest;
 use openprogram_core::llm::{LlmError, LlmFailure, LlmReason};
@@ -142,6 +143,67 @@ async fn a_vote_without_a_pick_counts_for_nobody_and_lowers_the_confidence() {
 }
 
 #[tokio::test]
+async fn a_vote_that_is_asked_again_reads_its_own_reply_and_no_later_vote_does() {
+    let mut request = voted(3);
+    request.max_retries = 1;
+    let replies = [
+        "refund it",
+        &call("done"),
+        "perhaps",
+        "again",
+        &call("done"),
+    ];
+    let model = model(replies.map(str::to_owned));
+    let (_, outcome) = route(request, model.clone()).await;
+    assert_eq!(told(&outcome), json!({"ok": "CONVERSATION_OVER"}));
+    // The second vote is asked again and gives no pick; its retry reads what it said itself.
+    let requests = model.requests();
+    let counts: Vec<_> = requests.iter().map(|r| r.messages.len()).collect();
+    assert_eq!(counts, [1, 3, 1, 3, 1], "{requests:#?}");
+    let own = requests[3].messages.iter().flat_map(|m| &m.content);
+    let own: Vec<_> = own.filter_map(|block| block.as_text()).collect();
+    assert!(!own.concat().contains("refund it"), "{own:?}");
+}
+
+#[tokio::test]
+async fn what_votes_said_is_read_again_once_they_are_counted() {
+    let mut request = grouped(Some(2));
+    request.max_retries = 1;
+    let replies = [
+        "hm",
+        &call("money"),
+        &call("money"),
+        &call("visa"),
+        &call("visa"),
+    ];
+    let model = model(replies.map(str::to_owned));
+    let (_, outcome) = route(request, model.clone()).await;
+    assert_eq!(told(&outcome), json!({"ok": "visa"}));
+    let requests = model.requests();
+    let texts_read: Vec<Vec<_>> = requests
+        .iter()
+        .map(|request| {
+            let replies = request
+                .messages
+                .iter()
+                .filter(|m| m.role == Role::Assistant);
+            let blocks = replies.flat_map(|message| &message.content);
+            blocks.filter_map(|block| block.as_text()).collect()
+        })
+        .collect();
+    let money = call("money");
+    let of_first_stage = vec!["hm", &money, &money];
+    let expected = [
+        vec![],
+        vec!["hm"],
+        vec![],
+        of_first_stage.clone(),
+        of_first_stage,
+    ];
+    assert_eq!(texts_read, expected);
+}
+
+#[tokio::test]
 async fn the_share_of_the_votes_is_a_confidence() {
     let sure = |level: f64| {
         let mut request = voted(3);
@@ -197,6 +259,26 @@ async fn a_tie_is_a_failure_unless_the_weights_break_it() {
     ];
     let (_, outcome) = route(voted(2), Arc::new(ScriptedDecider::new(even))).await;
     assert_eq!(told(&outcome)["details"]["kind"], "tie");
+}
+
+#[tokio::test]
+async fn weights_that_break_a_tie_leave_the_share_of_all_asks_as_the_confidence() {
+    // The third ask picks what needs arguments, which a decider cannot give.
+    let distributions = [
+        [("later", 0.6), ("done", 0.3), ("refund", 0.1)],
+        [("later", 0.1), ("done", 0.8), ("refund", 0.1)],
+        [("later", 0.1), ("done", 0.1), ("refund", 0.8)],
+    ];
+    let mut request = voted(3);
+    request.settings.min_confidence = Some(MinConfidence {
+        level: 0.4,
+        hand_off: None,
+    });
+    let decider = Arc::new(ScriptedDecider::new(distributions));
+    let failure = told(&route(request, decider).await.1);
+    assert_eq!(failure["details"]["kind"], "low_confidence", "{failure}");
+    assert_eq!(failure["details"]["pick"], "done");
+    assert_eq!(failure["details"]["confidence"], json!(1.0 / 3.0));
 }
 
 #[tokio::test]

@@ -103,6 +103,7 @@ fn cost(n: u64, expose: Expose, callers: Option<u64>, subcalls: Option<u64>) -> 
         session: session_id(),
         frame: Some(node_id(frame)),
         range: RenderRange { callers, subcalls },
+        hidden: Vec::new(),
     };
     block_on(read_context(&store, &view)).unwrap();
     store.count.into_inner()

@@ -117,6 +117,7 @@ impl Graph {
             session: session_id(),
             frame: frame.map(node_id),
             range: RenderRange { callers, subcalls },
+            hidden: Vec::new(),
         };
         block_on(read_context(&self.store, &view)).unwrap()
     }

@@ -290,6 +290,7 @@ fn a_frame_that_does_not_exist_is_named() {
         session: session_id(),
         frame: Some(node_id(99)),
         range: RenderRange::default(),
+        hidden: Vec::new(),
     };
     let refused = block_on(read_context(&graph.store, &view));
     assert!(matches!(refused, Err(StoreError::NoNode(id)) if id == node_id(99)));
