@@ -6,8 +6,8 @@ use std::time::Instant;
 use openprogram_core::catalog::Catalog;
 use openprogram_core::decision::{
     Confidence, DecisionSettings, FileOption, Menu, MenuOption, OptionKind, Payload, Pick,
-    PickError, REPLY_BYTES_MAX, fill_hidden, parse_option_file, parse_reply, render_menu,
-    resolve_value,
+    PickError, REPLY_BYTES_MAX, VOTES_MAX, fill_hidden, parse_option_file, parse_reply,
+    render_menu, resolve_value,
 };
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::schema::CheckMode;
@@ -68,7 +68,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["reply", "prompt"])]
     eval: Option<PathBuf>,
     /// Ask so many times, each time with the options in another order; the most picks win
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "reply",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(VOTES_MAX)))]
     votes: Option<u32>,
     /// Print {"pick", "arguments", "value", "method", "coerced"}, {"error": {"kind", "message"}},
     /// {"menu"}, or the figures of `--eval`
@@ -192,7 +193,7 @@ fn context_for(options: &[MenuOption], pairs: &[Pair]) -> Result<JsonObject, Usa
 fn read_options(path: &Path) -> anyhow::Result<Vec<FileOption>> {
     let text = read_text(path, OPTION_FILE_BYTES_MAX)?;
     let shown = path.display();
-    let json = serde_json::from_str(&text)
+    let json = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))
         .map_err(|error| Usage(format!("the option file `{shown}` is not JSON: {error}")))?;
     let options = parse_option_file(&json)
         .map_err(|error| Usage(format!("the option file `{shown}`: {error}")))?;

@@ -25,6 +25,31 @@ fn without_a_reply_or_a_model_the_menu_is_printed() {
 }
 
 #[test]
+fn an_option_file_may_start_with_a_byte_order_mark() {
+    let project = project().file("options.json", format!("\u{feff}{OPTIONS}"));
+    let outcome = project.run(&["decide", "--options", "options.json"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+}
+
+#[test]
+fn votes_that_cannot_be_held_are_refused_without_a_model_too() {
+    let project = with_options().file("reply.txt", r#"{"call": "done"}"#);
+    for (more, why) in [
+        (&["--votes", "0"][..], "0 is not in 1..=15"),
+        (&["--votes", "16"], "16 is not in 1..=15"),
+        (
+            &["--votes", "3", "--reply", "reply.txt"],
+            "cannot be used with",
+        ),
+    ] {
+        let arguments = [&["decide", "--options", "options.json"], more].concat();
+        let outcome = project.run(&arguments);
+        assert_eq!(outcome.code, 2, "{outcome:?}");
+        assert!(outcome.stderr.contains(why), "{why}: {outcome:?}");
+    }
+}
+
+#[test]
 fn a_reply_is_checked_without_a_model() {
     for (reply, code, expected) in [
         (

@@ -130,7 +130,11 @@ fn figures_count_invalid_picks_second_questions_arguments_and_tokens() {
 fn a_line_that_is_no_case_is_refused_by_its_number_before_a_model_is_asked() {
     let good = r#"{"prompt": "a", "expected": "done"}"#;
     for (line, why) in [
-        ("{", "EOF while parsing"),
+        ("{", "not JSON: EOF while parsing"),
+        (
+            r#"{"prompt": "a", "expected": {"call": "done", "answer": 1}}"#,
+            "`expected` is neither NAME nor {\"call\": NAME, \"args\": {…}}; a case is",
+        ),
         ("[]", "a case is {\"prompt\": TEXT, \"expected\": NAME}"),
         (r#"{"prompt": "a"}"#, "missing field `expected`"),
         (

@@ -28,7 +28,10 @@ struct Line {
 
 /// The right pick: a name alone, or with its arguments.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "`expected` is neither NAME nor {\"call\": NAME, \"args\": {…}}"
+)]
 enum Expected {
     Name(String),
     Pick(ExpectedPick),
@@ -161,8 +164,12 @@ impl UnresolvedCases {
 /// An error of the parser without its line, which is always the first.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rsplit_once(" at line ") {
-        Some((what, _)) => what.to_owned(),
-        None => text,
+    let what = text
+        .rsplit_once(" at line ")
+        .map_or(&*text, |(what, _)| what);
+    if error.is_data() {
+        what.to_owned()
+    } else {
+        format!("not JSON: {what}")
     }
 }
