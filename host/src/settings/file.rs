@@ -283,7 +283,7 @@ mod tests {
         check(
             "[[profiles]]\nprotocol = \"openai\"\nforced_tools = true\n",
             expect![
-                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `source`, `checked_on`"
+                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `named_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `source`, `checked_on`"
             ],
         );
     }
