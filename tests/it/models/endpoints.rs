@@ -187,3 +187,16 @@ fn an_answer_that_is_no_distribution_is_a_failure_of_the_endpoint() {
         "{message}"
     );
 }
+
+#[test]
+fn what_an_endpoint_chooses_among_equals_is_picked() {
+    let even: fn(&Json) -> Json = |_| {
+        json!({"answers": {"next_step": {"type": "choice", "choice": "done", "confidence": 0.5,
+            "probabilities": {"refund": 0.5, "done": 0.5}}}})
+    };
+    let (url, serving) = serve(even);
+    let outcome = decide(&project("google_decisions", &url));
+    serving.join().unwrap();
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert_eq!(outcome.json()["pick"], "done", "{outcome:?}");
+}

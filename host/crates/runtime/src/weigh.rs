@@ -51,7 +51,7 @@ pub(crate) async fn weigh<'a>(
     let given = reply.weights.iter().map(|w| (&*w.option, w.probability));
     let facts = reply_facts(&reply);
     let weighed = match read_weights(menu, given) {
-        Ok(weighed) => weighed,
+        Ok(weighed) => weighed.preferring(menu, reply.choice.as_deref()),
         Err(error) => {
             let name = asker.provider.name();
             let message = format!("`{name}` gave no distribution: {error}");

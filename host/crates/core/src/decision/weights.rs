@@ -8,6 +8,10 @@ use crate::schema::quoted;
 /// How far the sum of the weights may be from 1.
 pub const WEIGHT_SUM_TOLERANCE: f64 = 0.001;
 
+/// How much less than the heaviest option the choice of a provider may weigh: by what its sums are
+/// rounded.
+const CHOICE_TOLERANCE: f64 = 1e-5;
+
 /// What is wrong with the answer of a decider.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WeightsError {
@@ -59,6 +63,23 @@ pub struct Weighed {
     pub probability: f64,
     /// The weight of every option, in menu order.
     pub weights: Vec<f64>,
+}
+
+impl Weighed {
+    /// The same with the provider's own choice, where no option weighs more than that.
+    #[must_use]
+    pub fn preferring(mut self, menu: &Menu, choice: Option<&str>) -> Self {
+        let chosen = choice.and_then(|name| menu.find(name));
+        let weight = |index: usize| self.weights.get(index).copied();
+        if let Some((index, _)) = chosen
+            && let Some(weight) = weight(index)
+            && weight >= self.probability - CHOICE_TOLERANCE
+        {
+            self.index = index;
+            self.probability = weight;
+        }
+        self
+    }
 }
 
 /// Reads the answer of a decider.

@@ -142,6 +142,9 @@ impl Default for DecisionLimits {
 pub struct DecisionReply {
     /// The distribution over the options; those left out have probability 0.
     pub weights: Vec<Weight>,
+    /// The option that the provider itself picks, if it names one; it decides between options of
+    /// the same weight.
+    pub choice: Option<String>,
     /// What the provider itself calls its confidence, from 0 to 1. Every provider has a formula of
     /// its own, so the numbers of two providers cannot be compared.
     pub own_confidence: Option<f64>,

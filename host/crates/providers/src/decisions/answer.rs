@@ -64,6 +64,11 @@ impl Answer {
         })
     }
 
+    /// The name of the option that it picks, if it names one; checked with the rest.
+    pub(super) fn choice(&self) -> Option<String> {
+        self.choice.as_ref()?.as_str().map(str::to_owned)
+    }
+
     /// The checked distribution, in the order of the options, with the sum 1; and the server's own
     /// confidence.
     pub(super) fn check(

@@ -132,10 +132,11 @@ impl DecisionEndpoint {
         }
         let body = reply.whole_within(ANSWER_BYTES_MAX).await?;
         let answer = decode(self.protocol, &body)?;
-        let usage = answer.usage;
+        let (usage, choice) = (answer.usage, answer.choice());
         let (weights, own_confidence) = answer.check(state)?;
         Ok(DecisionReply {
             weights,
+            choice,
             own_confidence,
             texts_left_out: cut.n_left_out,
             usage,

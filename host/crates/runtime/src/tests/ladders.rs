@@ -47,6 +47,26 @@ async fn shown(request: DecisionRequest, model: Arc<dyn Provider>) -> (Json, Str
 }
 
 #[tokio::test]
+async fn the_choice_of_an_endpoint_decides_between_equal_weights_and_no_others() {
+    for (of_later, choice, expected) in [
+        (0.5, None, json!({})),
+        (0.5, Some("done"), json!("CONVERSATION_OVER")),
+        (0.500_000_4, Some("done"), json!("CONVERSATION_OVER")),
+        (0.5, Some("later"), json!({})),
+        (0.5, Some("plan"), json!({})),
+        (0.5, Some("no option"), json!({})),
+        (0.6, Some("done"), json!({})),
+    ] {
+        let reply = DecisionReply {
+            choice: choice.map(str::to_owned),
+            ..weights([("later", of_later), ("done", 1.0 - of_later)])
+        };
+        let (told, _) = shown(routing(), endpoint(vec![reply], &[])).await;
+        assert_eq!(told, json!({ "ok": expected }), "{of_later} {choice:?}");
+    }
+}
+
+#[tokio::test]
 async fn one_option_without_arguments_is_picked_without_a_model() {
     let request = decision("Go on?", vec![runs("later", "wait")]);
     let nobody = model::<&str>([]);
