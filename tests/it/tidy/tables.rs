@@ -139,6 +139,7 @@ const RUNTIME: Arrows = Arrows {
             "parse",
             &[
                 "frame",
+                "request",
                 "ports",
                 "complete",
                 "open_pick",
@@ -199,7 +200,9 @@ const RUNTIME: Arrows = Arrows {
                 "deadline",
                 "open_pick",
                 "turn",
+                "ask",
                 "decide",
+                "parse",
                 "exec",
                 "closing",
             ],

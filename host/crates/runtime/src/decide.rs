@@ -65,8 +65,13 @@ pub(crate) async fn decide_at_top(
     planned: PlannedDecision,
 ) -> Result<DecidedPick, Failure> {
     let picked = ask(ports, frame, &planned).await?;
+    Ok(as_decided(&planned, picked))
+}
+
+/// A pick as whoever decides at the top is told it.
+pub(crate) fn as_decided(planned: &PlannedDecision, picked: Picked) -> DecidedPick {
     let pick = picked.pick;
-    Ok(DecidedPick {
+    DecidedPick {
         value: resolve_value(&planned.menu, &pick),
         coerced: pick.coerced(),
         option: pick.name,
@@ -82,7 +87,7 @@ pub(crate) async fn decide_at_top(
                 .map(|option| option.name.clone());
             names.zip(weights).collect()
         }),
-    })
+    }
 }
 
 /// Decides at the top and resolves the pick into the result of the next step.

@@ -214,6 +214,24 @@ impl Runtime {
         top::make(&self.ports, request, stop).await
     }
 
+    /// Reads a reply that came from elsewhere as one to the menu of the request. Runs nothing.
+    ///
+    /// A valid reply is a pick without a session, and without a model. About another one the main
+    /// model is asked, `max_retries` times at most; the settings of the request do not count.
+    pub async fn parse(&self, reply: &str, request: DecideRequest) -> DecideOutcome {
+        self.parse_until(reply, request, pending()).await
+    }
+
+    /// The same, given up when `stop` is ready.
+    pub async fn parse_until(
+        &self,
+        reply: &str,
+        request: DecideRequest,
+        stop: impl Future<Output = ()>,
+    ) -> DecideOutcome {
+        top::parse(&self.ports, reply, request, stop).await
+    }
+
     /// Makes one turn at the top: the model works, calls functions and answers in text.
     ///
     /// What is said becomes a node of its own, so that later turns of the session read it. Events

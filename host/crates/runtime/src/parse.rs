@@ -1,7 +1,9 @@
 //! Replies that came from elsewhere: read as a decision would, and asked about where possible.
 
 use openprogram_core::JsonObject;
-use openprogram_core::decision::{DecisionError, DecisionSettings, parse_reply};
+use openprogram_core::decision::{
+    DecisionError, DecisionSettings, Menu, PickError, parse_reply, resolve_value,
+};
 use openprogram_core::failure::Failure;
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{DecisionRequest, PickedOption};
@@ -9,11 +11,12 @@ use openprogram_core::schema::CheckMode;
 
 use crate::ask::ask_about;
 use crate::complete::provider_of;
-use crate::decide::{as_option, check};
+use crate::decide::{as_option, can_run, check};
 use crate::frame::Frame;
 use crate::menu::menu_in_frame;
 use crate::open_pick::{PlannedDecision, method};
 use crate::ports::Ports;
+use crate::request::{DecideRequest, DecidedPick};
 
 /// Reads a reply that came from elsewhere, and asks the model of `frame` again where that is
 /// possible.
@@ -60,4 +63,50 @@ pub(crate) async fn parse_for_frame(
     check(ports, &planned)?;
     let picked = ask_about(ports, frame, &planned, reply, &error).await?;
     Ok(as_option(picked))
+}
+
+/// A reply as it is read at the top.
+pub(crate) enum ReadAtTop {
+    /// It picks.
+    Picked(DecidedPick),
+    /// It does not, and the model can be asked about it.
+    AskAbout(PlannedDecision, PickError),
+}
+
+/// Reads a reply at the top. A model is needed only when it has to be asked.
+pub(crate) fn read_at_top(
+    ports: &Ports,
+    reply: &str,
+    request: &DecideRequest,
+) -> Result<ReadAtTop, Failure> {
+    let menu = Menu::new(request.options.clone()).map_err(|error| error.to_failure())?;
+    let error = match parse_reply(&menu, reply, CheckMode::Strict) {
+        Ok(pick) => {
+            return Ok(ReadAtTop::Picked(DecidedPick {
+                value: resolve_value(&menu, &pick),
+                coerced: pick.coerced(),
+                option: pick.name,
+                arguments: pick.arguments,
+                method: method::TEXT,
+                confidence: None,
+                handed_off: None,
+                probabilities: None,
+            }));
+        }
+        Err(error) => error,
+    };
+    // The first question is asked at once.
+    let Some(max_retries) = request.max_retries.checked_sub(1) else {
+        return Err(DecisionError::new(error, 1, reply).to_failure());
+    };
+    let planned = can_run(PlannedDecision {
+        role: RuntimeRole::Main,
+        prompt: String::new(),
+        menu,
+        context: request.context.clone(),
+        max_retries,
+        settings: DecisionSettings::default(),
+    })?;
+    check(ports, &planned)?;
+    Ok(ReadAtTop::AskAbout(planned, error))
 }

@@ -11,13 +11,15 @@ use openprogram_core::guest::{Closing, ExecReply};
 use openprogram_core::id::SessionId;
 
 use crate::arguments::complete_arguments;
+use crate::ask::ask_about;
 use crate::call::{CallEnd, PlannedCall, find_function, run_call};
 use crate::closing::{close_planned, plan_closing};
 use crate::deadline::{Deadline, until};
-use crate::decide::{decide_at_top, make_at_top, plan_at_top};
+use crate::decide::{as_decided, decide_at_top, make_at_top, plan_at_top};
 use crate::exec::exec_planned;
 use crate::frame::{Frame, Run};
 use crate::open_pick::PlannedDecision;
+use crate::parse::{ReadAtTop, read_at_top};
 use crate::ports::Ports;
 use crate::request::{
     DecideOutcome, DecideRequest, RunOutcome, RunRequest, TurnOutcome, TurnRequest,
@@ -99,6 +101,35 @@ pub(crate) async fn make(
     TurnOutcome { session, result }
 }
 
+pub(crate) async fn parse(
+    ports: &Arc<Ports>,
+    reply: &str,
+    request: DecideRequest,
+    stop: impl Future<Output = ()>,
+) -> DecideOutcome {
+    let (planned, error) = match read_at_top(ports, reply, &request) {
+        Ok(ReadAtTop::AskAbout(planned, error)) => (planned, error),
+        Ok(ReadAtTop::Picked(pick)) => {
+            return DecideOutcome {
+                session: request.session,
+                result: Ok(pick),
+            };
+        }
+        Err(failure) => {
+            return DecideOutcome {
+                session: request.session,
+                result: Err(failure),
+            };
+        }
+    };
+    let work = async |frame: Arc<Frame>, planned| {
+        let picked = ask_about(ports, &frame, &planned, reply, &error).await?;
+        Ok(as_decided(&planned, picked))
+    };
+    let (session, result) = in_session(ports, request, planned, work, stop).await;
+    DecideOutcome { session, result }
+}
+
 /// Makes a decision at the top in its session, or gives the reason why not.
 async fn decided<T>(
     ports: &Arc<Ports>,
@@ -106,10 +137,19 @@ async fn decided<T>(
     work: impl AsyncFnOnce(Arc<Frame>, PlannedDecision) -> Result<T, Failure>,
     stop: impl Future<Output = ()>,
 ) -> (Option<SessionId>, Result<T, Failure>) {
-    let planned = match plan_at_top(ports, &request) {
-        Ok(planned) => planned,
-        Err(failure) => return (request.session, Err(failure)),
-    };
+    match plan_at_top(ports, &request) {
+        Ok(planned) => in_session(ports, request, planned, work, stop).await,
+        Err(failure) => (request.session, Err(failure)),
+    }
+}
+
+async fn in_session<T>(
+    ports: &Arc<Ports>,
+    request: DecideRequest,
+    planned: PlannedDecision,
+    work: impl AsyncFnOnce(Arc<Frame>, PlannedDecision) -> Result<T, Failure>,
+    stop: impl Future<Output = ()>,
+) -> (Option<SessionId>, Result<T, Failure>) {
     let session = match enter(ports, request.session.clone(), &request.prompt).await {
         Ok(session) => session,
         Err(failure) => return (known(request.session, &failure), Err(failure)),

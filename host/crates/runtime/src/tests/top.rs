@@ -145,6 +145,43 @@ async fn a_decision_at_the_top_may_be_carried_out() {
 }
 
 #[tokio::test]
+async fn a_reply_is_read_at_the_top_and_the_model_asked_only_about_an_invalid_one() {
+    let reading = |max_retries: u32| {
+        let model = model(["{\"call\": \"done\"}"]);
+        let runtime = runtime(desk(routing()), Providers::all(model.clone()));
+        let mut request = DecideRequest::new("", options(&runtime));
+        request.context = object(json!({"message": "MY-SECRET-MESSAGE"}));
+        request.max_retries = max_retries;
+        (model, runtime, request)
+    };
+    for (reply, max_retries, expected, asked) in [
+        ("{\"call\": \"later\"}", 1, Ok("later"), 0),
+        ("Well.", 1, Ok("done"), 1),
+        ("Well.", 0, Err("decision"), 0),
+    ] {
+        let (model, runtime, request) = reading(max_retries);
+        let outcome = runtime.parse(reply, request).await;
+        let told = outcome.result.as_ref();
+        let told = told
+            .map(|pick| pick.option.as_str())
+            .map_err(|failure| failure.code.as_str());
+        assert_eq!(told, expected, "{reply}");
+        let held = (model.requests().len(), outcome.session.is_some());
+        assert_eq!(held, (asked, asked > 0), "{reply}");
+    }
+    // Without any model, a valid reply is still a pick, and an invalid one says what is missing.
+    let nothing = runtime(desk(routing()), Providers::default());
+    let mut request = DecideRequest::new("", options(&nothing));
+    request.context = object(json!({"message": "x"}));
+    let outcome = nothing
+        .parse("{\"call\": \"later\"}", request.clone())
+        .await;
+    assert_eq!(outcome.result.unwrap().option, "later");
+    let outcome = nothing.parse("Well.", request).await;
+    assert_eq!(outcome.result.unwrap_err().code.as_str(), "no-provider");
+}
+
+#[tokio::test]
 async fn a_decision_at_the_top_stops_when_it_is_told_to() {
     let silent = Arc::new(ScriptedProvider::new([ScriptedReply::Silence]));
     let runtime = runtime(desk(routing()), Providers::all(silent));
