@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use openprogram_core::Json;
-use openprogram_core::decision::{Menu, Payload, hidden_values, resolve_value};
+use openprogram_core::decision::{Menu, Payload, Pick, hidden_values, resolve_value};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{DecisionRequest, PickedOption};
@@ -70,13 +70,7 @@ pub(crate) async fn decide_at_top(
 
 /// A pick as whoever decides at the top is told it.
 pub(crate) fn as_decided(planned: &PlannedDecision, picked: Picked) -> DecidedPick {
-    let pick = picked.pick;
     DecidedPick {
-        value: resolve_value(&planned.menu, &pick),
-        coerced: pick.coerced(),
-        option: pick.name,
-        arguments: pick.arguments,
-        method: picked.method,
         confidence: picked.confidence,
         handed_off: picked.handed_off,
         probabilities: picked.weights.map(|weights| {
@@ -87,6 +81,21 @@ pub(crate) fn as_decided(planned: &PlannedDecision, picked: Picked) -> DecidedPi
                 .map(|option| option.name.clone());
             names.zip(weights).collect()
         }),
+        ..as_read(&planned.menu, picked.pick, picked.method)
+    }
+}
+
+/// The same for a pick of which nobody said how sure it is.
+pub(crate) fn as_read(menu: &Menu, pick: Pick, method: &'static str) -> DecidedPick {
+    DecidedPick {
+        value: resolve_value(menu, &pick),
+        coerced: pick.coerced(),
+        option: pick.name,
+        arguments: pick.arguments,
+        method,
+        confidence: None,
+        handed_off: None,
+        probabilities: None,
     }
 }
 

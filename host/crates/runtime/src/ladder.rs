@@ -29,7 +29,7 @@ pub(crate) async fn ask_once<'a>(
     asker: Asker<'a>,
     planned: &PlannedDecision,
     menu: &Menu,
-    mut facts: JsonObject,
+    facts: JsonObject,
 ) -> Result<OpenPick<'a>, Failure> {
     let mut passed_over = JsonObject::new();
     match weighs(asker.provider, menu) {
@@ -47,9 +47,7 @@ pub(crate) async fn ask_once<'a>(
             return Err(Failure::new(FailureCode::NoProvider, message).with("model", name));
         }
     }
-    let shape = shape_of(asker.provider, menu, false, &mut passed_over);
-    note_passed_over(passed_over, &mut facts);
-    write(asker, planned, menu, shape.as_ref(), facts).await
+    write_in_shape(asker, planned, menu, passed_over, facts).await
 }
 
 /// Asks for the arguments of an option that is picked already.
@@ -60,13 +58,23 @@ pub(crate) async fn ask_for_arguments<'a>(
     asker: Asker<'a>,
     planned: &PlannedDecision,
     option: &MenuOption,
-    mut facts: JsonObject,
+    facts: JsonObject,
 ) -> Result<OpenPick<'a>, Failure> {
     let menu = Menu::new(vec![option.clone()]).map_err(|error| error.to_failure())?;
-    let mut passed_over = JsonObject::new();
-    let shape = shape_of(asker.provider, &menu, false, &mut passed_over);
+    write_in_shape(asker, planned, &menu, JsonObject::new(), facts).await
+}
+
+/// Lets the provider write, held to the shape of a pick where that is known to work.
+async fn write_in_shape<'a>(
+    asker: Asker<'a>,
+    planned: &PlannedDecision,
+    menu: &Menu,
+    mut passed_over: JsonObject,
+    mut facts: JsonObject,
+) -> Result<OpenPick<'a>, Failure> {
+    let shape = shape_of(asker.provider, menu, false, &mut passed_over);
     note_passed_over(passed_over, &mut facts);
-    write(asker, planned, &menu, shape.as_ref(), facts).await
+    write(asker, planned, menu, shape.as_ref(), facts).await
 }
 
 /// The shape of a pick, where the provider is known to hold its replies to it. Where it holds them

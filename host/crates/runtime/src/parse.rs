@@ -1,9 +1,7 @@
 //! Replies that came from elsewhere: read as a decision would, and asked about where possible.
 
 use openprogram_core::JsonObject;
-use openprogram_core::decision::{
-    DecisionError, DecisionSettings, Menu, PickError, parse_reply, resolve_value,
-};
+use openprogram_core::decision::{DecisionError, DecisionSettings, Menu, PickError, parse_reply};
 use openprogram_core::failure::Failure;
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{DecisionRequest, PickedOption};
@@ -11,7 +9,7 @@ use openprogram_core::schema::CheckMode;
 
 use crate::ask::ask_about;
 use crate::complete::provider_of;
-use crate::decide::{as_option, can_run, check};
+use crate::decide::{as_option, as_read, can_run, check};
 use crate::frame::Frame;
 use crate::menu::menu_in_frame;
 use crate::open_pick::{PlannedDecision, method};
@@ -82,16 +80,7 @@ pub(crate) fn read_at_top(
     let menu = Menu::new(request.options.clone()).map_err(|error| error.to_failure())?;
     let error = match parse_reply(&menu, reply, CheckMode::Strict) {
         Ok(pick) => {
-            return Ok(ReadAtTop::Picked(DecidedPick {
-                value: resolve_value(&menu, &pick),
-                coerced: pick.coerced(),
-                option: pick.name,
-                arguments: pick.arguments,
-                method: method::TEXT,
-                confidence: None,
-                handed_off: None,
-                probabilities: None,
-            }));
+            return Ok(ReadAtTop::Picked(as_read(&menu, pick, method::TEXT)));
         }
         Err(error) => error,
     };
