@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use openprogram_component::{
     ComponentHost, ComponentSource, Engine, EngineOptions, Limits, LoadedComponent, MetadataMode,
+    digest_of,
 };
 use openprogram_core::JsonObject;
 use openprogram_core::guest::{FunctionCall, FunctionHost};
@@ -99,19 +100,12 @@ async fn measure_case(case: &Case) -> Result<()> {
     let (host, call) = load(engine.clone()).await;
     let cached = time_async(if is_large { 20 } else { 100 }, || load(engine.clone())).await;
     line(&format!("{label}: from the cache"), cached, Some(cold));
-    let digest = LoadedComponent::load(
-        &engine,
-        case.name,
-        Arc::clone(&case.bytes),
-        MetadataMode::Run,
-    );
-    let digest = digest.await?.digest().to_owned();
+    let digest = digest_of(&case.bytes);
     let installed = time_async(if is_large { 20 } else { 100 }, || async {
         let called = find_and_call(&engine, case, &digest).await;
         called.expect("it loads");
     });
-    let installed = installed.await;
-    line(&format!("{label}: installed"), installed, Some(cold));
+    line(&format!("{label}: installed"), installed.await, Some(cold));
     let again = time_async(50, || host.call(call.clone())).await;
     line(&format!("{label}: the call alone"), again, Some(cold));
     let mut kept = 0;
