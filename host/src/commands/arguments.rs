@@ -105,9 +105,7 @@ fn takes_text(ty: &Type) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use openprogram_core::function::{
-        Expose, FunctionName, Offer, Parameter, ParameterSource, RenderRange,
-    };
+    use openprogram_core::function::{FunctionName, Parameter, ParameterSource};
     use openprogram_core::schema::IntegerKind;
     use serde_json::json;
 
@@ -115,21 +113,8 @@ mod tests {
 
     fn function(parameters: Vec<Parameter>) -> Function {
         Function {
-            name: FunctionName {
-                component: "c".to_owned(),
-                interface: None,
-                function: "f".to_owned(),
-                versioned: false,
-            },
-            digest: String::new(),
-            description: String::new(),
             parameters,
-            returns: None,
-            fails_with: None,
-            system: None,
-            expose: Expose::Io,
-            render_range: RenderRange::default(),
-            offer: Offer::Offered,
+            ..Function::new(FunctionName::new("c", None, "f"))
         }
     }
 

@@ -75,28 +75,17 @@ fn changes(old: &Function, new: &Function) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use openprogram_core::function::{Expose, Offer, Parameter, RenderRange};
+    use openprogram_core::function::{Expose, Offer, Parameter};
     use openprogram_core::schema::Type;
 
     use super::*;
 
     fn function(name: &str, digest: &str) -> Function {
         Function {
-            name: FunctionName {
-                component: "a".to_owned(),
-                interface: None,
-                function: name.to_owned(),
-                versioned: false,
-            },
             digest: digest.to_owned(),
             description: "Does it.".to_owned(),
             parameters: vec![Parameter::new("x", Type::Bool)],
-            returns: None,
-            fails_with: None,
-            system: None,
-            expose: Expose::Io,
-            render_range: RenderRange::default(),
-            offer: Offer::Offered,
+            ..Function::new(FunctionName::new("a", None, name))
         }
     }
 

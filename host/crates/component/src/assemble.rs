@@ -106,19 +106,15 @@ fn function(
         other => (other.as_ref().map(|ty| type_of(ty, said)), None),
     };
     let mut function = Function {
-        name,
         digest: digest.to_owned(),
         description: fact.docs.clone(),
-        parameters: Vec::new(),
         returns,
         fails_with,
-        system: None,
-        expose: Expose::default(),
-        render_range: RenderRange::default(),
         offer: match &fact.refused {
             None => Offer::Offered,
             Some(reason) => Offer::NotOfferable(reason.clone()),
         },
+        ..Function::new(name)
     };
     if let Some(described) = described {
         if !described.description.is_empty() {

@@ -218,26 +218,11 @@ fn is_tail(full: &str, tail: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::function::{Expose, FunctionName, Offer, RenderRange};
+    use crate::function::FunctionName;
 
     fn function(component: &str, interface: Option<&str>, name: &str) -> Function {
-        Function {
-            name: FunctionName {
-                component: component.to_owned(),
-                interface: interface.map(str::to_owned),
-                function: name.to_owned(),
-                versioned: false,
-            },
-            digest: String::new(),
-            description: String::new(),
-            parameters: Vec::new(),
-            returns: None,
-            fails_with: None,
-            system: None,
-            expose: Expose::Io,
-            render_range: RenderRange::default(),
-            offer: Offer::Offered,
-        }
+        let interface = interface.map(str::to_owned);
+        Function::new(FunctionName::new(component, interface, name))
     }
 
     fn catalog() -> Catalog {

@@ -27,6 +27,20 @@ pub struct FunctionName {
 }
 
 impl FunctionName {
+    /// A name that is written without the version.
+    pub fn new(
+        component: impl Into<String>,
+        interface: Option<String>,
+        function: impl Into<String>,
+    ) -> Self {
+        Self {
+            component: component.into(),
+            interface,
+            function: function.into(),
+            versioned: false,
+        }
+    }
+
     /// The name without the version, written or not.
     #[must_use]
     pub fn unversioned(&self) -> String {
@@ -251,6 +265,24 @@ pub struct Function {
 }
 
 impl Function {
+    /// A function of which only the name is known: without parameters and words, offered, and with
+    /// the settings that hold where metadata says nothing.
+    #[must_use]
+    pub fn new(name: FunctionName) -> Self {
+        Self {
+            name,
+            digest: String::new(),
+            description: String::new(),
+            parameters: Vec::new(),
+            returns: None,
+            fails_with: None,
+            system: None,
+            expose: Expose::default(),
+            render_range: RenderRange::default(),
+            offer: Offer::Offered,
+        }
+    }
+
     /// The first paragraph of the description, on one line.
     #[must_use]
     pub fn summary(&self) -> String {

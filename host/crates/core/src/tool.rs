@@ -243,7 +243,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::function::{Expose, Offer, Parameter, ParameterSource, RenderRange, RuntimeRole};
+    use crate::function::{Parameter, ParameterSource, RuntimeRole};
     use crate::schema::{IntegerKind, Type};
 
     /// Where a case with force of law is another here, on purpose: nowhere.
@@ -255,23 +255,8 @@ mod tests {
     const ONLY_LAW: &str = "law";
 
     fn function(component: &str, interface: Option<&str>, name: &str) -> Function {
-        Function {
-            name: FunctionName {
-                component: component.to_owned(),
-                interface: interface.map(str::to_owned),
-                function: name.to_owned(),
-                versioned: false,
-            },
-            digest: String::new(),
-            description: String::new(),
-            parameters: Vec::new(),
-            returns: None,
-            fails_with: None,
-            system: None,
-            expose: Expose::default(),
-            render_range: RenderRange::default(),
-            offer: Offer::Offered,
-        }
+        let interface = interface.map(str::to_owned);
+        Function::new(FunctionName::new(component, interface, name))
     }
 
     /// The type that an annotation of the original stands for.

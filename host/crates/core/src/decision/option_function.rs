@@ -2,9 +2,7 @@
 
 use super::option_file::Part;
 use super::schema_form::{SchemaError, parse_options_at, parse_text_at, parse_type_at};
-use crate::function::{
-    Expose, Function, FunctionName, Offer, Parameter, ParameterSource, RenderRange, RuntimeRole,
-};
+use crate::function::{Function, FunctionName, Parameter, ParameterSource, RuntimeRole};
 use crate::schema::{CheckMode, Field, Type, check_value, kind_of, names_equal, quoted};
 use crate::{Json, JsonObject};
 
@@ -42,22 +40,11 @@ pub(super) fn simulated_function(part: &Part<'_>) -> Result<Function, SchemaErro
         }
         parameters.push(parameter);
     }
+    let name = FunctionName::new(COMPONENT, None, part.text("name")?);
     Ok(Function {
-        name: FunctionName {
-            component: COMPONENT.to_owned(),
-            interface: None,
-            function: part.text("name")?,
-            versioned: false,
-        },
-        digest: String::new(),
         description: part.optional_text("doc")?.unwrap_or_default(),
         parameters,
-        returns: None,
-        fails_with: None,
-        system: None,
-        expose: Expose::Io,
-        render_range: RenderRange::default(),
-        offer: Offer::Offered,
+        ..Function::new(name)
     })
 }
 

@@ -8,9 +8,7 @@ use async_trait::async_trait;
 use openprogram_core::Json;
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::Failure;
-use openprogram_core::function::{
-    Expose, Function, FunctionName, Offer, Parameter, ParameterSource, RenderRange, RuntimeRole,
-};
+use openprogram_core::function::{Function, FunctionName, Parameter, ParameterSource, RuntimeRole};
 use openprogram_core::guest::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
 use openprogram_core::schema::Type;
 
@@ -94,22 +92,13 @@ pub fn function(
     description: &str,
     parameters: impl IntoIterator<Item = Parameter>,
 ) -> Function {
+    let interface = Some(format!("test:{component}/api@1.0.0"));
     Function {
-        name: FunctionName {
-            component: component.to_owned(),
-            interface: Some(format!("test:{component}/api@1.0.0")),
-            function: name.to_owned(),
-            versioned: false,
-        },
         digest: format!("sha256:{component}"),
         description: description.to_owned(),
         parameters: parameters.into_iter().map(with_source).collect(),
         returns: Some(Type::Json),
-        fails_with: None,
-        system: None,
-        expose: Expose::Io,
-        render_range: RenderRange::default(),
-        offer: Offer::Offered,
+        ..Function::new(FunctionName::new(component, interface, name))
     }
 }
 
