@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use openprogram_component::{
-    ComponentSource, Engine, EngineOptions, LoadError, LoadedComponent, MetadataMode, digest_of,
-    read_component,
+    ComponentSource, Engine, EngineOptions, LoadError, LoadedComponent, MetadataMode, Permissions,
+    digest_of, read_component,
 };
+use openprogram_core::grant::{FolderGrant, Grant, Grants};
 
 use super::{App, AppError};
 use crate::install::{ComponentStore, InstallError, Lock, LockEntry};
@@ -24,8 +25,8 @@ use crate::state::StateFolder;
 pub(super) struct Available {
     pub(super) name: String,
     pub(super) origin: Origin,
-    /// Functions of other components that it may call.
-    pub(super) calls: Vec<String>,
+    /// What it is granted.
+    pub(super) grants: Grants,
 }
 
 /// Where its bytes are.
@@ -43,7 +44,7 @@ impl Available {
         Self {
             name: name_of(&path),
             origin: Origin::Path(path),
-            calls: Vec::new(),
+            grants: Grants::default(),
         }
     }
 
@@ -51,7 +52,7 @@ impl Available {
         Self {
             name: component.name.clone(),
             origin: Origin::Path(component.source.clone()),
-            calls: component.calls.clone(),
+            grants: component.grants.clone(),
         }
     }
 }
@@ -65,7 +66,7 @@ impl App {
         let settings = &self.settings;
         let lock = Lock::read(&settings.project_folder)?;
         let is_locked = |name: &String| lock.components.contains_key(name);
-        if let Some(name) = settings.calls_of_installed.keys().find(|n| !is_locked(n)) {
+        if let Some(name) = settings.grants_of_installed.keys().find(|n| !is_locked(n)) {
             return Err(InstallError::GrantsToNobody { name: name.clone() });
         }
         let is_twice = |component: &&ComponentSettings| is_locked(&component.name);
@@ -81,16 +82,46 @@ impl App {
         let settings = &self.settings;
         let of_project = settings.components.iter().map(Available::of_project);
         let installed = lock.components.iter().map(|(name, entry)| {
-            let calls = settings.calls_of_installed.get(name).cloned();
+            let grants = settings.grants_of_installed.get(name).cloned();
             Available {
                 name: name.clone(),
                 origin: Origin::Installed(entry.clone()),
-                calls: calls.unwrap_or_default(),
+                grants: grants.unwrap_or_default(),
             }
         });
         let mut available: Vec<_> = of_project.chain(installed).collect();
         available.sort_by(|a, b| a.name.cmp(&b.name));
         available
+    }
+
+    /// What a component may touch on this machine.
+    pub(super) fn permissions(&self, component: &Available) -> Permissions {
+        let grants = &component.grants;
+        let value = |name: &String| {
+            let value = self.settings.granted_values.get(name)?;
+            Some((name.clone(), value.clone()))
+        };
+        let folder = |grant: &Grant<FolderGrant>| {
+            let path = self.settings.project_folder.join(&grant.what.path);
+            (grant.clone(), path)
+        };
+        let seen = grants
+            .env
+            .iter()
+            .filter_map(|grant| value(&grant.what.name));
+        let secrets = grants.secrets.iter();
+        Permissions {
+            component: component.name.clone(),
+            folders: grants.dirs.iter().map(folder).collect(),
+            variables: seen
+                .map(|(name, v)| (name, v.expose().to_owned()))
+                .collect(),
+            secrets: secrets
+                .filter_map(|grant| value(&grant.what.variable))
+                .collect(),
+            grants: Arc::new(grants.clone()),
+            limits: None,
+        }
     }
 
     /// The component of this name.

@@ -215,7 +215,7 @@ impl App {
         self.forget(&loader, &lock, &entry.digest)?;
         Ok(Removed {
             entry,
-            has_grants: self.settings.calls_of_installed.contains_key(name),
+            has_grants: self.settings.grants_of_installed.contains_key(name),
         })
     }
 

@@ -220,7 +220,8 @@ impl App {
         let catalog = catalog(&loaded)?;
         let mut policy = CallPolicy::default();
         for component in &components {
-            for function in &component.calls {
+            for call in &component.grants.calls {
+                let function = &call.what.function;
                 let granted = policy.grant(&catalog, &component.name, function);
                 granted.map_err(AppError::Grant)?;
             }
@@ -240,8 +241,8 @@ impl App {
         };
         let Loader { engine, state, .. } = loader;
         let mut host = ComponentHost::new(engine.clone(), Limits::default());
-        for component in loaded {
-            host.add(component);
+        for (component, available) in loaded.into_iter().zip(&components) {
+            host.add_with(component, self.permissions(available));
         }
         let store: Arc<dyn SessionStore> = if choice.is_recorded {
             let store = SqliteStore::open(state.sessions_file(), Durability::default())?;

@@ -1,6 +1,7 @@
 //! `openprogram config`: every setting with the value that holds and where it comes from.
 
 use openprogram_core::Json;
+use openprogram_core::grant::GrantKind;
 use serde_json::json;
 
 use super::console::Console;
@@ -102,13 +103,12 @@ fn rows(settings: &Settings) -> Vec<Row> {
             path(&component.source),
             Origin::ProjectFile,
         ));
-        if !component.calls.is_empty() {
-            let calls = component.calls.clone().into();
-            rows.push(Row::new(
-                &format!("{name}.calls"),
-                calls,
-                Origin::ProjectFile,
-            ));
+        for kind in GrantKind::ALL {
+            let lines = component.grants.lines_of(kind);
+            if !lines.is_empty() {
+                let key = format!("{name}.{}", kind.key());
+                rows.push(Row::new(&key, lines.into(), Origin::ProjectFile));
+            }
         }
     }
     rows

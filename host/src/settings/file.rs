@@ -6,9 +6,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use openprogram_core::grant::Grants;
 use openprogram_providers::{ProfileRow, Protocol};
 use serde::Deserialize;
 use serde::de::{self, MapAccess, Visitor};
+
+use super::grants::ComponentTable;
 
 /// The project file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -125,16 +128,8 @@ pub struct ComponentEntry {
     /// A `.wasm` file or a source folder, relative to the project file; `None` for a component
     /// that is installed.
     pub source: Option<String>,
-    /// Functions of other components that it may call.
-    pub calls: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ComponentTable {
-    source: Option<String>,
-    #[serde(default)]
-    calls: Vec<String>,
+    /// What it is granted.
+    pub grants: Grants,
 }
 
 impl<'de> Deserialize<'de> for ComponentEntry {
@@ -145,23 +140,20 @@ impl<'de> Deserialize<'de> for ComponentEntry {
             type Value = ComponentEntry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a path, or a table with `source` and `calls`")
+                f.write_str("a path, or a table with `source` and grants")
             }
 
             fn visit_str<E: de::Error>(self, path: &str) -> Result<ComponentEntry, E> {
                 Ok(ComponentEntry {
                     source: Some(path.to_owned()),
-                    calls: Vec::new(),
+                    grants: Grants::default(),
                 })
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ComponentEntry, A::Error> {
                 let table =
                     ComponentTable::deserialize(de::value::MapAccessDeserializer::new(map))?;
-                Ok(ComponentEntry {
-                    source: table.source,
-                    calls: table.calls,
-                })
+                Ok(table.into())
             }
         }
 
@@ -193,9 +185,13 @@ mod tests {
             "#,
         )
         .unwrap();
-        let entry = |source: &str, calls: &[&str]| ComponentEntry {
+        let calls = |calls: &[&str]| Grants {
+            calls: calls.iter().map(|call| call.parse().unwrap()).collect(),
+            ..Grants::default()
+        };
+        let entry = |source: &str, granted: &[&str]| ComponentEntry {
             source: Some(source.to_owned()),
-            calls: calls.iter().map(|&call| call.to_owned()).collect(),
+            grants: calls(granted),
         };
         assert_eq!(
             file,
@@ -206,7 +202,7 @@ mod tests {
                         "installed".to_owned(),
                         ComponentEntry {
                             source: None,
-                            calls: vec!["refund".to_owned()],
+                            grants: calls(&["refund"]),
                         }
                     ),
                     (
@@ -303,12 +299,14 @@ mod tests {
         check(
             "[components]\nsupport = 3\n",
             expect![
-                "line 2, column 11, `support`: invalid type: integer `3`, expected a path, or a table with `source` and `calls`"
+                "line 2, column 11, `support`: invalid type: integer `3`, expected a path, or a table with `source` and grants"
             ],
         );
         check(
             "[components.support]\nsource = \"a\"\ncall = []\n",
-            expect!["line 3, column 1, `call`: unknown field `call`, expected `source` or `calls`"],
+            expect![
+                "line 3, column 1, `call`: unknown field `call`, expected one of `source`, `dirs`, `env`, `http`, `secrets`, `models`, `calls`, `ask_user`"
+            ],
         );
         check(
             "[components.support]\nsource = \"a\"\ncalls = \"b\"\n",

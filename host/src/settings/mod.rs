@@ -6,6 +6,7 @@
 
 mod file;
 mod find;
+mod grants;
 mod models;
 mod origin;
 mod terminal;
@@ -15,6 +16,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use file::{ComponentEntry, FormError, ProjectFile, ProviderEntry, RuntimesTable};
+use openprogram_core::grant::Grants;
+use openprogram_core::secret::Secret;
+
 pub use find::{LOCK_FILE, PROJECT_FILE, PROJECT_FILE_BYTES_MAX, speaks_for};
 pub use models::{ModelNames, ModelSettings, ProviderSettings};
 pub use origin::{NumberVariable, Origin};
@@ -96,8 +100,8 @@ pub struct ComponentSettings {
     pub name: String,
     /// The file or source folder, absolute.
     pub source: PathBuf,
-    /// Functions of other components that it may call.
-    pub calls: Vec<String>,
+    /// What it is granted.
+    pub grants: Grants,
 }
 
 /// Everything that was set, checked.
@@ -117,9 +121,11 @@ pub struct Settings {
     pub models: ModelSettings,
     /// The components that the project file names a source of, by name.
     pub components: Vec<ComponentSettings>,
-    /// What the project file grants to components that are installed, by name: the functions of
-    /// others that they may call.
-    pub calls_of_installed: BTreeMap<String, Vec<String>>,
+    /// What the project file grants to components that are installed, by name.
+    pub grants_of_installed: BTreeMap<String, Grants>,
+    /// The values of the variables that are granted, to be seen or as secrets, by name; those that
+    /// are not set are absent.
+    pub granted_values: BTreeMap<String, Secret>,
     /// How a terminal may be written to.
     pub terminal: TerminalSettings,
 }
@@ -205,7 +211,8 @@ impl Settings {
             state_origin,
             models: ModelSettings::of_variables(variables),
             components: Vec::new(),
-            calls_of_installed: BTreeMap::new(),
+            grants_of_installed: BTreeMap::new(),
+            granted_values: BTreeMap::new(),
             terminal: TerminalSettings::of_variables(variables),
         }
     }
@@ -248,23 +255,34 @@ impl Settings {
                 let message = "the path is empty; write a `.wasm` file or a source folder";
                 return Err(invalid(key, message.to_owned()));
             }
-            if entry.calls.iter().any(|call| call.trim().is_empty()) {
-                let message = "an empty name; write the name of a function of another component";
-                return Err(invalid(format!("{key}.calls"), message.to_owned()));
-            }
+            self.look_up(&entry.grants, variables);
             let Some(source) = source else {
-                self.calls_of_installed.insert(name, entry.calls);
+                self.grants_of_installed.insert(name, entry.grants);
                 continue;
             };
             self.components.push(ComponentSettings {
                 // Collected by parts, so that `.` and doubled slashes are not shown.
                 source: project_folder.join(source).components().collect(),
                 name,
-                calls: entry.calls,
+                grants: entry.grants,
             });
         }
         self.project_file = Some(path.to_owned());
         Ok(())
+    }
+}
+
+impl Settings {
+    /// Keeps the values of the variables that are granted. One that is no text counts as not set.
+    fn look_up(&mut self, grants: &Grants, variables: Variables<'_>) {
+        let seen = grants.env.iter().map(|grant| &grant.what.name);
+        let secret = grants.secrets.iter().map(|grant| &grant.what.variable);
+        for name in seen.chain(secret) {
+            if let Some(value) = variables(name).and_then(|value| value.into_string().ok()) {
+                self.granted_values
+                    .insert(name.clone(), Secret::verbatim(value));
+            }
+        }
     }
 }
 
@@ -314,10 +332,14 @@ mod tests {
         );
         let deep = project.path().join("a/b");
         fs::create_dir_all(&deep).unwrap();
+        let granted = |calls: &[&str]| Grants {
+            calls: calls.iter().map(|call| call.parse().unwrap()).collect(),
+            ..Grants::default()
+        };
         let component = |name: &str, source: PathBuf, calls: &[&str]| ComponentSettings {
             name: name.to_owned(),
             source,
-            calls: calls.iter().map(|&call| call.to_owned()).collect(),
+            grants: granted(calls),
         };
         let expected = Settings {
             project_file: Some(project.path().join(PROJECT_FILE)),
@@ -338,7 +360,8 @@ mod tests {
                 component("m", project.path().join("m.wasm"), &[]),
                 component("shop", project.path().join("src/shop"), &["refund"]),
             ],
-            calls_of_installed: [("locked".to_owned(), vec!["double".to_owned()])].into(),
+            granted_values: BTreeMap::new(),
+            grants_of_installed: [("locked".to_owned(), granted(&["double"]))].into(),
         };
         assert_eq!(Settings::load(&deep, NO_VARIABLES).unwrap(), expected);
     }
@@ -477,9 +500,7 @@ mod tests {
         );
         check(
             "[components.a]\nsource = \"x\"\ncalls = [\"\"]",
-            expect![
-                "`components.a.calls` in `PROJECT/openprogram.toml`: an empty name; write the name of a function of another component"
-            ],
+            expect!["`PROJECT/openprogram.toml` is not a valid project file"],
         );
         check(
             "colour = 1",

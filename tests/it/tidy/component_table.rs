@@ -12,6 +12,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("facts", &[]),
         ("docs", &["facts"]),
         ("limits", &[]),
+        ("permissions", &["limits"]),
         ("ticker", &[]),
         ("convert", &["limits"]),
         ("decode_types", &["docs", "facts"]),
@@ -35,7 +36,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ),
         ("source", &["error"]),
         ("cpu", &["limits"]),
-        ("state", &["cpu", "limits", "log"]),
+        ("state", &["cpu", "limits", "log", "permissions"]),
         ("imports", &["convert", "handles", "bindings", "state"]),
         (
             "linking",
@@ -46,7 +47,10 @@ pub(super) const COMPONENT: Arrows = Arrows {
             "engine",
             &["cache", "limits", "ticker", "error", "state", "linking"],
         ),
-        ("instance", &["limits", "state", "trap", "engine"]),
+        (
+            "instance",
+            &["limits", "permissions", "state", "trap", "engine"],
+        ),
         (
             "prepare",
             &[
@@ -80,7 +84,15 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ),
         (
             "guest",
-            &["limits", "state", "engine", "instance", "prepare", "loader"],
+            &[
+                "permissions",
+                "limits",
+                "state",
+                "engine",
+                "instance",
+                "prepare",
+                "loader",
+            ],
         ),
         ("decider", &["handles", "imports", "instance", "guest"]),
         ("prompt", &["convert", "handles"]),
@@ -91,12 +103,20 @@ pub(super) const COMPONENT: Arrows = Arrows {
         (
             "provider",
             &[
-                "limits", "error", "engine", "loader", "guest", "decider", "model",
+                "permissions",
+                "limits",
+                "error",
+                "engine",
+                "loader",
+                "guest",
+                "decider",
+                "model",
             ],
         ),
         (
             "host",
             &[
+                "permissions",
                 "limits",
                 "convert",
                 "handles",

@@ -16,8 +16,10 @@ const CORE: Arrows = Arrows {
     modules: &[
         ("content", &[]),
         ("failure", &[]),
+        ("grant", &[]),
         ("id", &[]),
         ("schema", &[]),
+        ("secret", &[]),
         ("structured", &["failure"]),
         ("function", &["schema"]),
         ("catalog", &["function", "schema"]),
@@ -35,7 +37,8 @@ const CORE: Arrows = Arrows {
         (
             "guest",
             &[
-                "content", "failure", "function", "id", "tool", "session", "llm", "decision",
+                "content", "failure", "function", "grant", "id", "tool", "session", "llm",
+                "decision",
             ],
         ),
     ],
@@ -218,12 +221,11 @@ const PROVIDERS: Arrows = Arrows {
         ("dialect", &[]),
         ("history", &[]),
         ("profile", &[]),
-        ("secret", &[]),
         ("sse", &[]),
-        ("failure", &["secret"]),
+        ("failure", &[]),
         ("requests", &["profile"]),
         ("checks", &["profile", "failure"]),
-        ("transport", &["secret", "failure"]),
+        ("transport", &["failure"]),
         ("exchange", &["sse", "failure", "transport"]),
         (
             "anthropic",
@@ -231,7 +233,6 @@ const PROVIDERS: Arrows = Arrows {
                 "history",
                 "profile",
                 "dialect",
-                "secret",
                 "sse",
                 "failure",
                 "checks",
@@ -245,7 +246,6 @@ const PROVIDERS: Arrows = Arrows {
                 "history",
                 "profile",
                 "dialect",
-                "secret",
                 "sse",
                 "failure",
                 "checks",
@@ -253,12 +253,11 @@ const PROVIDERS: Arrows = Arrows {
                 "exchange",
             ],
         ),
-        ("decisions", &["profile", "secret", "failure", "transport"]),
+        ("decisions", &["profile", "failure", "transport"]),
         (
             "server",
             &[
                 "profile",
-                "secret",
                 "checks",
                 "transport",
                 "exchange",
@@ -266,13 +265,10 @@ const PROVIDERS: Arrows = Arrows {
                 "openai",
             ],
         ),
-        (
-            "replay",
-            &["profile", "secret", "requests", "transport", "server"],
-        ),
+        ("replay", &["profile", "requests", "transport", "server"]),
         (
             "replay_decisions",
-            &["profile", "secret", "transport", "decisions", "replay"],
+            &["profile", "transport", "decisions", "replay"],
         ),
     ],
 };

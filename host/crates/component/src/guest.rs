@@ -10,6 +10,7 @@ use crate::engine::{Engine, Lane};
 use crate::instance::{Job, Stop, run};
 use crate::limits::Limits;
 use crate::loader::LoadedComponent;
+use crate::permissions::Permissions;
 use crate::prepare::Prepared;
 use crate::state::CallState;
 
@@ -17,6 +18,7 @@ use crate::state::CallState;
 pub(crate) struct Guest {
     pub(crate) component: LoadedComponent,
     pub(crate) limits: Arc<Limits>,
+    permissions: Arc<Permissions>,
     engine: Engine,
 }
 
@@ -25,8 +27,18 @@ impl Guest {
         Self {
             component,
             limits: engine.held(limits),
+            permissions: Arc::default(),
             engine,
         }
+    }
+
+    /// The same component with these permissions, and with their limits where they have some.
+    pub(crate) fn with_permissions(mut self, permissions: Permissions) -> Self {
+        if let Some(limits) = &permissions.limits {
+            self.limits = self.engine.held(limits.clone());
+        }
+        self.permissions = Arc::new(permissions);
+        self
     }
 
     /// Runs `work` with the compiled component in a fresh store.
@@ -41,6 +53,7 @@ impl Guest {
         let job = Job {
             limits: Arc::clone(&self.limits),
             services: None,
+            permissions: Arc::clone(&self.permissions),
             lane: Lane::Leaf,
         };
         let (result, _) = run(&self.engine, job, async |store| work(prepared, store).await).await;

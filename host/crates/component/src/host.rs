@@ -18,14 +18,22 @@ use crate::handles::RuntimeHandle;
 use crate::instance::{Job, Stop, run};
 use crate::limits::{LimitReached, Limits};
 use crate::loader::LoadedComponent;
+use crate::permissions::Permissions;
 use crate::prepare::{Passing, Prepared, PreparedFunction};
 use crate::state::CallState;
+
+/// A component with what holds for its calls.
+struct Added {
+    component: LoadedComponent,
+    limits: Arc<Limits>,
+    permissions: Arc<Permissions>,
+}
 
 /// Runs the functions of the components that were added. Needs a tokio runtime with time.
 pub struct ComponentHost {
     engine: Engine,
     limits: Arc<Limits>,
-    components: HashMap<String, LoadedComponent>,
+    components: HashMap<String, Added>,
 }
 
 impl ComponentHost {
@@ -39,10 +47,21 @@ impl ComponentHost {
         }
     }
 
-    /// Adds a component under its name; one of the same name is replaced.
+    /// Adds a component under its name, without permissions; one of the same name is replaced.
     pub fn add(&mut self, component: LoadedComponent) {
+        self.add_with(component, Permissions::default());
+    }
+
+    /// Adds a component with what it may touch.
+    pub fn add_with(&mut self, component: LoadedComponent, permissions: Permissions) {
+        let own = permissions.limits.clone();
+        let added = Added {
+            limits: own.map_or_else(|| Arc::clone(&self.limits), |own| self.engine.held(own)),
+            permissions: Arc::new(permissions),
+            component,
+        };
         self.components
-            .insert(component.name().to_owned(), component);
+            .insert(added.component.name().to_owned(), added);
     }
 
     /// The limits of every call.
@@ -54,7 +73,7 @@ impl ComponentHost {
     /// The component of this name.
     #[must_use]
     pub fn component(&self, name: &str) -> Option<&LoadedComponent> {
-        self.components.get(name)
+        self.components.get(name).map(|added| &added.component)
     }
 
     async fn call_checked(&self, call: FunctionCall) -> Result<CallOutcome, CallError> {
@@ -65,19 +84,20 @@ impl ComponentHost {
         }
         let name = &call.function.name;
         let internal = |what: &str| CallError::Internal(format!("`{name}` {what}"));
-        let component = self
+        let added = self
             .components
             .get(&name.component)
-            .filter(|component| component.digest() == call.function.digest)
+            .filter(|added| added.component.digest() == call.function.digest)
             .ok_or_else(|| internal("belongs to a component that is not loaded"))?;
-        let prepared = component.code().prepared(&self.engine).await;
+        let prepared = added.component.code().prepared(&self.engine).await;
         let prepared = prepared.map_err(|error| error.to_call_error(&name.component))?;
         let function = prepared
             .function(name.interface.as_deref(), &name.function)
             .ok_or_else(|| internal("cannot be called"))?;
         let job = Job {
-            limits: Arc::clone(&self.limits),
+            limits: Arc::clone(&added.limits),
             services: Some(Arc::clone(&call.services)),
+            permissions: Arc::clone(&added.permissions),
             lane: if call.depth == 0 {
                 Lane::Top
             } else {

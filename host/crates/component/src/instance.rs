@@ -11,6 +11,7 @@ use wasmtime::Store;
 
 use crate::engine::{Engine, Lane};
 use crate::limits::{LimitReached, Limits};
+use crate::permissions::Permissions;
 use crate::state::{self, CallState};
 use crate::trap;
 
@@ -18,6 +19,8 @@ use crate::trap;
 pub(crate) struct Job {
     pub(crate) limits: Arc<Limits>,
     pub(crate) services: Option<Arc<dyn HostServices>>,
+    /// What the component may touch.
+    pub(crate) permissions: Arc<Permissions>,
     pub(crate) lane: Lane,
 }
 
@@ -41,7 +44,7 @@ pub(crate) async fn run<T>(
     let _running = built.running();
     let started = Instant::now();
     let wall = job.limits.wall_ms;
-    let mut store = state::store(&built.wasmtime, job.limits, job.services);
+    let mut store = state::store(&built.wasmtime, job.limits, job.services, &job.permissions);
     let timed = tokio::time::timeout(Duration::from_millis(wall), work(&mut store)).await;
     let result = match timed {
         Ok(Ok(value)) => Ok(value),

@@ -49,6 +49,7 @@ mod error;
 mod source;
 
 mod handles;
+mod permissions;
 
 mod bindings;
 mod convert;
@@ -104,5 +105,6 @@ pub use error::{EngineError, LoadError, MetadataError, MissingImport};
 pub use host::ComponentHost;
 pub use limits::Limits;
 pub use loader::{LoadedComponent, MetadataMode};
+pub use permissions::Permissions;
 pub use provider::GuestProvider;
 pub use source::{ComponentSource, check_digest, digest_of, read_component};

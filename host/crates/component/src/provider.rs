@@ -13,6 +13,7 @@ use crate::guest::Guest;
 use crate::limits::Limits;
 use crate::loader::LoadedComponent;
 use crate::model::complete;
+use crate::permissions::Permissions;
 
 /// A provider that asks a component.
 pub struct GuestProvider {
@@ -42,6 +43,13 @@ impl GuestProvider {
             name: name.into(),
             guest: Guest::new(engine, component, limits),
         })
+    }
+
+    /// The same provider, whose component may touch what these permissions say.
+    #[must_use]
+    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
+        self.guest = self.guest.with_permissions(permissions);
+        self
     }
 }
 

@@ -1,6 +1,8 @@
 //! The one look at a component's metadata: its `describe` runs without any grant and within
 //! limits far below those of a call.
 
+use std::sync::Arc;
+
 use crate::bindings::exports::openprogram::agentic::metadata as wire;
 use crate::code::Code;
 use crate::engine::{Engine, Lane};
@@ -33,6 +35,7 @@ pub(crate) async fn metadata(engine: &Engine, code: &Code) -> Result<Option<Meta
     let job = Job {
         limits: engine.held(limits()),
         services: None,
+        permissions: Arc::default(),
         lane: Lane::Leaf,
     };
     let (described, _) = run(engine, job, async |store| {

@@ -11,6 +11,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use crate::cpu::CpuMeter;
 use crate::limits::{LimitReached, Limits, MemoryMeter};
 use crate::log::Log;
+use crate::permissions::Permissions;
 
 /// The state of one store.
 pub(crate) struct CallState {
@@ -38,11 +39,18 @@ impl WasiView for CallState {
 }
 
 impl CallState {
-    fn new(limits: Arc<Limits>, services: Option<Arc<dyn HostServices>>) -> Self {
+    fn new(
+        limits: Arc<Limits>,
+        services: Option<Arc<dyn HostServices>>,
+        permissions: &Permissions,
+    ) -> Self {
         let log = Log::new(limits.log_bytes);
         let mut wasi = WasiCtx::builder();
         wasi.stdout(log.clone()).stderr(log.clone());
         wasi.max_random_size(limits.random_bytes);
+        for (name, value) in &permissions.variables {
+            wasi.env(name, value);
+        }
         let mut table = ResourceTable::new();
         table.set_max_capacity(whole(limits.handles));
         Self {
@@ -72,6 +80,8 @@ impl CallState {
             memory_bytes: self.memory.bytes_most(),
             log,
             log_bytes,
+            // Counted by whoever lets the guest do these things.
+            ..CallReport::default()
         }
     }
 }
@@ -85,8 +95,9 @@ pub(crate) fn store(
     engine: &wasmtime::Engine,
     limits: Arc<Limits>,
     services: Option<Arc<dyn HostServices>>,
+    permissions: &Permissions,
 ) -> Store<CallState> {
-    let state = CallState::new(limits, services);
+    let state = CallState::new(limits, services, permissions);
     let (hostcall_bytes, handles) = (state.limits.hostcall_bytes, state.limits.handles);
     let mut store = Store::new(engine, state);
     store.limiter(|state| &mut state.memory);

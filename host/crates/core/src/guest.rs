@@ -11,6 +11,7 @@ use crate::content::ContentBlock;
 use crate::decision::{Confidence, DecisionSettings, OptionSpec};
 use crate::failure::{Failure, FailureCode};
 use crate::function::{FunctionRef, RuntimeRole};
+use crate::grant::{Access, GrantKind};
 use crate::id::NodeId;
 use crate::session::Usage;
 use crate::tool::ToolChoice;
@@ -51,6 +52,14 @@ pub struct CallReport {
     pub log: String,
     /// How many bytes it wrote to stdout and stderr.
     pub log_bytes: u64,
+    /// How often it called the host.
+    pub host_calls: u64,
+    /// Bytes that it sent over the network, heads of requests included.
+    pub egress_bytes: u64,
+    /// Bytes that it received over the network.
+    pub ingress_bytes: u64,
+    /// Bytes that it wrote to files.
+    pub written_bytes: u64,
 }
 
 /// Why a call gave no result.
@@ -261,6 +270,17 @@ pub struct Closing {
     pub context: JsonObject,
 }
 
+/// Something that a person has to agree to before it happens: a use of a grant that asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalRequest {
+    /// Which kind of grant it is a use of.
+    pub kind: GrantKind,
+    /// What is wanted, for example `POST https://api.example.com/v1/orders`.
+    pub what: String,
+    /// The line of the grant.
+    pub grant: String,
+}
+
 /// What one function may ask of the host while it runs: the imports of the contract, as one trait.
 #[async_trait]
 pub trait HostServices: Send + Sync {
@@ -307,6 +327,19 @@ pub trait HostServices: Send + Sync {
     ) -> Result<Json, Failure> {
         let _ = (request, picked);
         Err(not_offered("picks are not carried out here"))
+    }
+
+    /// Notes what the function reached for and whether it got it, for the record of the call.
+    fn note(&self, access: Access) {
+        let _ = access;
+    }
+
+    /// Asks a person whether this may happen now. The answer holds for this one use.
+    ///
+    /// The default refuses: there is nobody to ask.
+    async fn approve(&self, request: ApprovalRequest) -> Result<(), Failure> {
+        let message = format!("nobody is there to approve `{}`", request.what);
+        Err(Failure::new(FailureCode::Denied, message).with("what", request.what))
     }
 
     /// Calls a function by name.

@@ -7,8 +7,10 @@
 
 pub mod content;
 pub mod failure;
+pub mod grant;
 pub mod id;
 pub mod schema;
+pub mod secret;
 pub mod structured;
 
 pub mod function;

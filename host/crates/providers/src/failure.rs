@@ -12,7 +12,7 @@ use openprogram_core::llm::{
     ErrorSigns, LlmDetail, LlmFailure, LlmReason, classify, retry_after, should_retry,
 };
 
-use crate::secret::Secret;
+use openprogram_core::secret::Secret;
 
 /// How much of a provider's sentence a message holds; enough for every error seen so far.
 const SENTENCE_CHARS_MAX: usize = 400;

@@ -21,10 +21,11 @@ mod replay_decisions;
 #[cfg(test)]
 mod requests;
 pub mod script;
-pub mod secret;
 pub mod server;
 mod sse;
 pub mod transport;
+
+pub use openprogram_core::secret::Secret;
 
 pub use anthropic::ANTHROPIC_BASE_URL;
 pub use decisions::{DecisionEndpoint, DecisionOptions, WithDecisions};
@@ -34,6 +35,5 @@ pub use profile::{
 };
 pub use registry::{OpenError, ProviderFactory, Registry};
 pub use script::{ScriptError, ScriptProvider};
-pub use secret::Secret;
 pub use server::{ServerModel, ServerOptions, TextProtocol};
 pub use transport::{SetupError, Transport, TransportError, TransportOptions};

@@ -14,9 +14,9 @@ use reqwest::header::HeaderMap;
 use crate::checks::format_ability;
 use crate::exchange::exchange;
 use crate::profile::Profile;
-use crate::secret::Secret;
 use crate::transport::{Post, SetupError, Transport, address};
 use crate::{anthropic, openai};
+use openprogram_core::secret::Secret;
 
 /// A wire format in which a model writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, Url};
 
 use crate::failure::{self, Answer};
-use crate::secret::Secret;
+use openprogram_core::secret::Secret;
 
 /// The largest request: what the strictest large provider takes.
 const REQUEST_BYTES_MAX: usize = 32 * 1024 * 1024;

@@ -23,6 +23,7 @@ use crate::bindings::openprogram::agentic::runtime::{
 };
 use crate::bindings::openprogram::agentic::types;
 use crate::handles::{MenuHandle, ReplyHandle, RequestHandle, RuntimeHandle};
+use crate::permissions::Permissions;
 use crate::state::{CallState, store};
 
 const GIF: &[u8] = b"GIF89a";
@@ -108,6 +109,7 @@ impl Guest {
             &engine.built().unwrap().wasmtime,
             Arc::new(limits),
             Some(given),
+            &Permissions::default(),
         );
         Self { store, services }
     }

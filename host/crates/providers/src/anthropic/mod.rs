@@ -6,8 +6,8 @@ mod wire;
 
 use reqwest::header::{HeaderMap, HeaderValue, InvalidHeaderValue};
 
-use crate::secret::Secret;
 use crate::transport::{header_name, secret_header};
+use openprogram_core::secret::Secret;
 
 pub(crate) use decode::MessagesDecoder;
 pub(crate) use encode::{encode, schema};

@@ -23,8 +23,8 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
 use crate::failure;
 use crate::profile::{DecisionProtocol, Profile};
-use crate::secret::Secret;
 use crate::transport::{Post, SetupError, Transport, address, header_name, secret_header};
+use openprogram_core::secret::Secret;
 
 use answer::Answer;
 

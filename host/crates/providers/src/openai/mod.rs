@@ -10,8 +10,8 @@ mod wire;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, InvalidHeaderValue};
 
-use crate::secret::Secret;
 use crate::transport::secret_header;
+use openprogram_core::secret::Secret;
 
 pub(crate) use decode::ChatDecoder;
 pub(crate) use encode::{encode, schema};

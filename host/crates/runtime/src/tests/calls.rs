@@ -313,6 +313,7 @@ async fn what_a_call_cost_and_how_it_failed_is_recorded() {
         memory_bytes: 65_536,
         log: "hello\n".to_owned(),
         log_bytes: 6,
+        ..CallReport::default()
     };
     let fails = |_: NativeCall| async { Err(CallError::Function(json!({"why": "no stock"}))) };
     let traps = |_: NativeCall| async {

@@ -1,14 +1,15 @@
-//! Keys of providers. A key is shown as stars wherever it is printed, and becomes a header at the
-//! last moment, in the transport. Nothing here looks for keys: the binary hands them in.
+//! Secrets: keys of providers, and what the host adds to requests of components. A secret is shown as
+//! stars wherever it is printed, and becomes a header at the last moment. Nothing here looks for one:
+//! the binary hands them in.
 
 use std::fmt;
 
-/// What stands in place of a key.
+/// What stands in place of a secret.
 const STARS: &str = "***";
 /// A shorter text is too common to be taken out of messages.
 const REDACTED_BYTES_MIN: usize = 4;
 
-/// The key of a provider.
+/// A key, or another secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -18,6 +19,11 @@ impl Secret {
         Self(text.as_ref().trim().to_owned())
     }
 
+    /// Takes a text exactly as it is.
+    pub fn verbatim(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
     /// Whether there is no key in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -25,12 +31,14 @@ impl Secret {
     }
 
     /// The key itself, for a header.
-    pub(crate) fn expose(&self) -> &str {
+    #[must_use]
+    pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// A text of others without the key; some servers repeat the key they refuse.
-    pub(crate) fn redact(&self, text: &str) -> String {
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
         if self.0.len() < REDACTED_BYTES_MIN {
             return text.to_owned();
         }
@@ -38,7 +46,8 @@ impl Secret {
     }
 
     /// The same for a text that was cut: the beginning of a key at its end goes too.
-    pub(crate) fn redact_with_end(&self, text: &str) -> String {
+    #[must_use]
+    pub fn redact_with_end(&self, text: &str) -> String {
         let mut text = self.redact(text);
         let starts = (REDACTED_BYTES_MIN..self.0.len()).rev();
         let cut = starts

@@ -1,0 +1,27 @@
+//! What one component may touch, with everything that it takes to let it: made by the binary out of
+//! grants, folders, variables and secrets.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use openprogram_core::grant::{FolderGrant, Grant, Grants};
+use openprogram_core::secret::Secret;
+
+use crate::limits::Limits;
+
+/// The permissions of one component. The default is none.
+#[derive(Clone, Debug, Default)]
+pub struct Permissions {
+    /// The name under which the component is installed, for the commands in refusals.
+    pub component: String,
+    /// What a person granted.
+    pub grants: Arc<Grants>,
+    /// The granted folders with the folders of this machine that they mean.
+    pub folders: Vec<(Grant<FolderGrant>, PathBuf)>,
+    /// The granted variables that are set, with their values.
+    pub variables: Vec<(String, String)>,
+    /// The granted secrets that are set, by the name of their variable.
+    pub secrets: Vec<(String, Secret)>,
+    /// Its own limits; those of the host when there are none.
+    pub limits: Option<Limits>,
+}

@@ -1,0 +1,91 @@
+//! The kinds of grants, and the command with which a person gives one.
+
+/// The kinds of grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GrantKind {
+    /// Folders.
+    Dirs,
+    /// Variables of the environment.
+    Env,
+    /// The network.
+    Http,
+    /// Secrets that the host adds.
+    Secrets,
+    /// Models.
+    Models,
+    /// Functions of other components.
+    Calls,
+    /// Questions to the person who runs it.
+    AskUser,
+}
+
+impl GrantKind {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 7] = [
+        Self::Dirs,
+        Self::Env,
+        Self::Http,
+        Self::Secrets,
+        Self::Models,
+        Self::Calls,
+        Self::AskUser,
+    ];
+
+    /// The key under which the project file holds them.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Dirs => "dirs",
+            Self::Env => "env",
+            Self::Http => "http",
+            Self::Secrets => "secrets",
+            Self::Models => "models",
+            Self::Calls => "calls",
+            Self::AskUser => "ask_user",
+        }
+    }
+
+    /// The option of `openprogram grant` and `openprogram revoke`.
+    #[must_use]
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Dirs => "--dir",
+            Self::Env => "--env",
+            Self::Http => "--http",
+            Self::Secrets => "--secret",
+            Self::Models => "--use-model",
+            Self::Calls => "--call",
+            Self::AskUser => "--ask-user",
+        }
+    }
+
+    /// The kind with this key.
+    #[must_use]
+    pub fn of_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.key() == key)
+    }
+}
+
+/// The command that gives `component` the grant of this line, ready for a shell.
+#[must_use]
+pub fn grant_command(component: &str, kind: GrantKind, line: &str) -> String {
+    let start = format!(
+        "openprogram grant {} {}",
+        shell_word(component),
+        kind.option()
+    );
+    match kind {
+        GrantKind::AskUser => start,
+        _ => format!("{start} {}", shell_word(line)),
+    }
+}
+
+/// A text as one word of a POSIX shell: as it is where that is safe, else in single quotes.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

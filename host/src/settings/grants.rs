@@ -1,0 +1,81 @@
+//! The table of one component in the project file: its source, and what it is granted.
+//!
+//! A grant is one line of text, whose form is checked while the file is read, so that an error has
+//! its place.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use openprogram_core::grant::{
+    CallGrant, FolderGrant, Grant, GrantTextError, Grants, HttpGrant, ModelGrant, SecretGrant,
+    VariableGrant,
+};
+use serde::Deserialize;
+use serde::de::{self, Visitor};
+
+use super::file::ComponentEntry;
+
+/// The table of a component as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ComponentTable {
+    source: Option<String>,
+    #[serde(default)]
+    dirs: Vec<Line<FolderGrant>>,
+    #[serde(default)]
+    env: Vec<Line<VariableGrant>>,
+    #[serde(default)]
+    http: Vec<Line<HttpGrant>>,
+    #[serde(default)]
+    secrets: Vec<Line<SecretGrant>>,
+    #[serde(default)]
+    models: Vec<Line<ModelGrant>>,
+    #[serde(default)]
+    calls: Vec<Line<CallGrant>>,
+    #[serde(default)]
+    ask_user: bool,
+}
+
+impl From<ComponentTable> for ComponentEntry {
+    fn from(table: ComponentTable) -> Self {
+        fn grants<T>(lines: Vec<Line<T>>) -> Vec<Grant<T>> {
+            lines.into_iter().map(|line| line.0).collect()
+        }
+        Self {
+            source: table.source,
+            grants: Grants {
+                dirs: grants(table.dirs),
+                env: grants(table.env),
+                http: grants(table.http),
+                secrets: grants(table.secrets),
+                models: grants(table.models),
+                calls: grants(table.calls),
+                ask_user: table.ask_user,
+            },
+        }
+    }
+}
+
+/// One grant, read from its line.
+struct Line<T>(Grant<T>);
+
+impl<'de, T: FromStr<Err = GrantTextError>> Deserialize<'de> for Line<T> {
+    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct LineOf<T>(PhantomData<T>);
+
+        impl<T: FromStr<Err = GrantTextError>> Visitor<'_> for LineOf<T> {
+            type Value = Line<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a grant, which is one line of text")
+            }
+
+            fn visit_str<E: de::Error>(self, line: &str) -> Result<Line<T>, E> {
+                line.parse().map(Line).map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(LineOf(PhantomData))
+    }
+}
