@@ -35,8 +35,12 @@ pub(super) const COMPONENT: Arrows = Arrows {
             ],
         ),
         ("source", &["error"]),
+        ("counters", &["limits"]),
         ("cpu", &["limits"]),
-        ("state", &["cpu", "limits", "log", "permissions"]),
+        (
+            "state",
+            &["counters", "cpu", "limits", "log", "permissions"],
+        ),
         ("imports", &["convert", "handles", "bindings", "state"]),
         (
             "linking",

@@ -37,6 +37,7 @@
 
 mod limits;
 
+mod counters;
 mod cpu;
 
 mod log;

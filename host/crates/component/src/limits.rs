@@ -60,6 +60,16 @@ pub struct Limits {
     pub reply_bytes: u64,
     /// Calls in one reply of a model component.
     pub reply_calls: u64,
+    /// Calls of the host, whatever they do.
+    pub host_calls: u64,
+    /// Bytes that a call writes to files, holes that it makes in them included.
+    pub files_bytes: u64,
+    /// Files and folders that a call makes.
+    pub files_count: u64,
+    /// Bytes of a file that a call writes to.
+    pub file_size: u64,
+    /// Entries of all listings of folders that a call holds at once.
+    pub folder_entries: u64,
 }
 
 impl Default for Limits {
@@ -106,6 +116,15 @@ impl Default for Limits {
             // Far above the longest replies that models write.
             reply_bytes: 4 << 20,
             reply_calls: 128,
+            // Some seconds of the cheapest ones, whose time in the host is not that of the guest.
+            host_calls: 5_000_000,
+            // Reports and archives fit, and a loop that writes leaves most disks room.
+            files_bytes: 256 << 20,
+            // A large source tree.
+            files_count: 10_000,
+            file_size: 1 << 30,
+            // An entry takes some hundred bytes in the host.
+            folder_entries: 100_000,
         }
     }
 }

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use openprogram_core::guest::{CallReport, HostServices};
 use wasmtime::component::ResourceTable;
-use wasmtime::{Store, UpdateDeadline};
+use wasmtime::{CallHook, Store, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use crate::counters::Counters;
 use crate::cpu::CpuMeter;
 use crate::limits::{LimitReached, Limits, MemoryMeter};
 use crate::log::Log;
@@ -23,6 +24,9 @@ pub(crate) struct CallState {
     pub(crate) turn_bytes: u64,
     /// How much all menus and picks hold.
     pub(crate) menu_bytes: u64,
+    /// What the call did beyond itself.
+    pub(crate) counters: Counters,
+    host_calls: u64,
     wasi: WasiCtx,
     cpu: CpuMeter,
     memory: MemoryMeter,
@@ -58,6 +62,8 @@ impl CallState {
             services,
             turn_bytes: 0,
             menu_bytes: 0,
+            counters: Counters::new(&limits),
+            host_calls: 0,
             wasi: wasi.build(),
             cpu: CpuMeter::new(limits.cpu_ms),
             memory: MemoryMeter::new(&limits),
@@ -71,6 +77,21 @@ impl CallState {
         self.memory.refused()
     }
 
+    /// Follows the guest in and out; a call of the host is counted.
+    fn cross(&mut self, hook: CallHook) -> Result<(), LimitReached> {
+        self.cpu.hook(hook);
+        if !matches!(hook, CallHook::CallingHost) {
+            return Ok(());
+        }
+        let max = self.limits.host_calls;
+        if self.host_calls >= max {
+            let message = format!("the function called the host more than {max} times");
+            return Err(LimitReached::new("host_calls", max, message));
+        }
+        self.host_calls += 1;
+        Ok(())
+    }
+
     /// What the call cost so far.
     pub(crate) fn report(&mut self, started: Instant) -> CallReport {
         let (log, log_bytes) = self.log.take();
@@ -80,8 +101,10 @@ impl CallState {
             memory_bytes: self.memory.bytes_most(),
             log,
             log_bytes,
-            // Counted by whoever lets the guest do these things.
-            ..CallReport::default()
+            host_calls: self.host_calls,
+            egress_bytes: self.counters.egress_bytes(),
+            ingress_bytes: self.counters.ingress_bytes(),
+            written_bytes: self.counters.written_bytes(),
         }
     }
 }
@@ -103,10 +126,7 @@ pub(crate) fn store(
     store.limiter(|state| &mut state.memory);
     store.set_hostcall_fuel(whole(hostcall_bytes));
     store.set_max_component_handles(whole(handles));
-    store.call_hook(|mut cx, hook| {
-        cx.data_mut().cpu.hook(hook);
-        Ok(())
-    });
+    store.call_hook(|mut cx, hook| Ok(cx.data_mut().cross(hook)?));
     // An epoch is only the occasion to look at the meter: its deadline counts time in imports.
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(|mut cx| {

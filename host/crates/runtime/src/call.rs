@@ -242,6 +242,15 @@ fn node_end(
         facts.insert("log".to_owned(), report.log.into());
         facts.insert("log_bytes".to_owned(), report.log_bytes.into());
     }
+    let counted = [
+        ("host_calls", report.host_calls),
+        ("egress_bytes", report.egress_bytes),
+        ("ingress_bytes", report.ingress_bytes),
+        ("written_bytes", report.written_bytes),
+    ];
+    for (name, count) in counted.into_iter().filter(|(_, count)| *count > 0) {
+        facts.insert(name.to_owned(), count.into());
+    }
     frame.add_refusals_to(&mut facts);
     // A cancelled call never comes here: its future is dropped, and the recorder closes the node.
     let status = match result {

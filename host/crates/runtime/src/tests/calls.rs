@@ -313,7 +313,10 @@ async fn what_a_call_cost_and_how_it_failed_is_recorded() {
         memory_bytes: 65_536,
         log: "hello\n".to_owned(),
         log_bytes: 6,
-        ..CallReport::default()
+        host_calls: 3,
+        egress_bytes: 0,
+        ingress_bytes: 4_096,
+        written_bytes: 12,
     };
     let fails = |_: NativeCall| async { Err(CallError::Function(json!({"why": "no stock"}))) };
     let traps = |_: NativeCall| async {
@@ -329,6 +332,7 @@ async fn what_a_call_cost_and_how_it_failed_is_recorded() {
     let runtime = runtime_with(functions, |_| ());
     let facts = object(json!({
         "cpu_us": 5, "wall_us": 7, "memory_bytes": 65_536, "log": "hello\n", "log_bytes": 6,
+        "host_calls": 3, "ingress_bytes": 4_096, "written_bytes": 12,
     }));
     let failed = run(&runtime, "fails", json!({})).await;
     let expected = json!({

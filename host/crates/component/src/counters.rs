@@ -1,0 +1,115 @@
+//! What one call did beyond itself, counted by whoever lets it: files here, the network elsewhere.
+//!
+//! Streams count while the store is lent to nobody, so the numbers are shared. The limits that stand
+//! here are those of what is counted here.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::limits::{LimitReached, Limits};
+
+/// The counters of one call. Clones count together.
+#[derive(Clone, Debug)]
+pub(crate) struct Counters(Arc<Counts>);
+
+#[derive(Debug)]
+struct Counts {
+    egress_bytes: AtomicU64,
+    ingress_bytes: AtomicU64,
+    written_bytes: AtomicU64,
+    files_made: AtomicU64,
+    files_bytes_max: u64,
+    files_count_max: u64,
+}
+
+#[allow(dead_code, reason = "files and the network are let in next")]
+impl Counters {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self(Arc::new(Counts {
+            egress_bytes: AtomicU64::new(0),
+            ingress_bytes: AtomicU64::new(0),
+            written_bytes: AtomicU64::new(0),
+            files_made: AtomicU64::new(0),
+            files_bytes_max: limits.files_bytes,
+            files_count_max: limits.files_count,
+        }))
+    }
+
+    /// Counts bytes sent over the network; gives all that were sent.
+    pub(crate) fn sent(&self, bytes: u64) -> u64 {
+        add(&self.0.egress_bytes, bytes)
+    }
+
+    /// Counts bytes received over the network; gives all that were received.
+    pub(crate) fn received(&self, bytes: u64) -> u64 {
+        add(&self.0.ingress_bytes, bytes)
+    }
+
+    /// Counts bytes that are about to be written to files.
+    ///
+    /// # Errors
+    /// `files_bytes`, when they are more than the call may write; they are not counted then.
+    pub(crate) fn write(&self, bytes: u64) -> Result<(), LimitReached> {
+        let max = self.0.files_bytes_max;
+        let fits = |all: u64| all.checked_add(bytes).filter(|all| *all <= max);
+        let counted = self.0.written_bytes.fetch_update(Relaxed, Relaxed, fits);
+        counted.map(drop).map_err(|_| {
+            let message = format!("the function wrote more than {max} bytes to files");
+            LimitReached::new("files_bytes", max, message)
+        })
+    }
+
+    /// Counts a file or folder that is about to be made.
+    ///
+    /// # Errors
+    /// `files_count`, when the call may not make one more.
+    pub(crate) fn make_file(&self) -> Result<(), LimitReached> {
+        let max = self.0.files_count_max;
+        if add(&self.0.files_made, 1) <= max {
+            return Ok(());
+        }
+        let message = format!("the function made more than {max} files and folders");
+        Err(LimitReached::new("files_count", max, message))
+    }
+
+    /// Bytes sent over the network.
+    pub(crate) fn egress_bytes(&self) -> u64 {
+        self.0.egress_bytes.load(Relaxed)
+    }
+
+    /// Bytes received over the network.
+    pub(crate) fn ingress_bytes(&self) -> u64 {
+        self.0.ingress_bytes.load(Relaxed)
+    }
+
+    /// Bytes written to files.
+    pub(crate) fn written_bytes(&self) -> u64 {
+        self.0.written_bytes.load(Relaxed)
+    }
+}
+
+fn add(counter: &AtomicU64, n: u64) -> u64 {
+    counter.fetch_add(n, Relaxed).saturating_add(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_any_more_is_refused_and_not_counted() {
+        let counters = Counters::new(&Limits {
+            files_bytes: 10,
+            files_count: 1,
+            ..Limits::default()
+        });
+        let together = counters.clone();
+        assert_eq!(counters.write(7), Ok(()));
+        assert_eq!(together.write(4).unwrap_err().which, "files_bytes");
+        assert_eq!(together.write(u64::MAX).unwrap_err().limit, 10);
+        assert_eq!(together.write(3), Ok(()));
+        assert_eq!(counters.written_bytes(), 10);
+        assert_eq!(counters.make_file(), Ok(()));
+        assert_eq!(together.make_file().unwrap_err().which, "files_count");
+    }
+}
