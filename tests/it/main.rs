@@ -11,6 +11,7 @@ mod decision;
 mod essays;
 mod foreign;
 mod models;
+mod network;
 mod picks;
 mod printed;
 mod sandbox;

@@ -10,3 +10,4 @@ pub mod many;
 pub mod metadata;
 pub mod snapshot;
 pub mod soak;
+pub mod web;

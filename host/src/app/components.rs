@@ -120,7 +120,7 @@ impl App {
                 .filter_map(|grant| value(&grant.what.variable))
                 .collect(),
             grants: Arc::new(grants.clone()),
-            limits: None,
+            ..Permissions::default()
         }
     }
 

@@ -173,5 +173,5 @@ async fn forbidden_import_is_refused_with_every_name() {
     let error = openprogram_tests::host::load("forbidden-import", bytes)
         .await
         .unwrap_err();
-    expect!["the component imports what this host does not have: `unheard:of/thing@1.0.0`; denied: the network is not granted to components: `wasi:sockets/network@0.2.3`, `wasi:sockets/instance-network@0.2.3`, `wasi:http/outgoing-handler@0.2.3`; where the component does without it, build it so (`--disable http` of jco, `--stub-wasi` of componentize-py)"].assert_eq(&error.to_string());
+    expect!["the component imports what this host does not have: `unheard:of/thing@1.0.0`; denied: sockets are not granted to components: `wasi:sockets/network@0.2.3`, `wasi:sockets/instance-network@0.2.3`; HTTP (`wasi:http`) can be granted, and a component that does without the network is built so (`--stub-wasi` of componentize-py)"].assert_eq(&error.to_string());
 }

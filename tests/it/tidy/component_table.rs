@@ -12,7 +12,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("facts", &[]),
         ("docs", &["facts"]),
         ("limits", &[]),
-        ("permissions", &["limits"]),
+        ("network", &[]),
+        ("permissions", &["limits", "network"]),
         ("ticker", &[]),
         ("convert", &["limits"]),
         ("decode_types", &["docs", "facts"]),
@@ -36,10 +37,11 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ),
         ("source", &["error"]),
         ("counters", &["limits"]),
+        ("http", &["counters", "limits", "permissions"]),
         ("cpu", &["limits"]),
         (
             "state",
-            &["counters", "cpu", "limits", "log", "permissions"],
+            &["counters", "cpu", "http", "limits", "log", "permissions"],
         ),
         ("imports", &["convert", "handles", "bindings", "state"]),
         (

@@ -185,9 +185,9 @@ fn imports_message(missing: &[MissingImport], denied: &[String]) -> String {
         let names = denied.iter().map(|name| format!("`{name}`"));
         let names = names.collect::<Vec<_>>().join(", ");
         parts.push(format!(
-            "denied: the network is not granted to components: {names}; where the component \
-             does without it, build it so (`--disable http` of jco, `--stub-wasi` of \
-             componentize-py)"
+            "denied: sockets are not granted to components: {names}; HTTP (`wasi:http`) can \
+             be granted, and a component that does without the network is built so \
+             (`--stub-wasi` of componentize-py)"
         ));
     }
     parts.join("; ")

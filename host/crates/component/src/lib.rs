@@ -50,7 +50,10 @@ mod error;
 mod source;
 
 mod handles;
+mod network;
 mod permissions;
+
+mod http;
 
 mod bindings;
 mod convert;
@@ -106,6 +109,7 @@ pub use error::{EngineError, LoadError, MetadataError, MissingImport};
 pub use host::ComponentHost;
 pub use limits::Limits;
 pub use loader::{LoadedComponent, MetadataMode};
+pub use network::{Network, Resolver};
 pub use permissions::Permissions;
 pub use provider::GuestProvider;
 pub use source::{ComponentSource, check_digest, digest_of, read_component};

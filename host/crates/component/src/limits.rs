@@ -70,6 +70,28 @@ pub struct Limits {
     pub file_size: u64,
     /// Entries of all listings of folders that a call holds at once.
     pub folder_entries: u64,
+    /// HTTP requests of one call, refused ones included.
+    pub http_requests: u64,
+    /// HTTP requests that wait for an answer or for its end at once.
+    pub http_in_flight: u64,
+    /// HTTP requests of one call in a second. More of them wait for their turn.
+    pub http_per_second: u64,
+    /// Bytes of the headers of one HTTP request, with what it takes to hold them.
+    pub http_fields_bytes: u64,
+    /// Bytes of the body of one HTTP request.
+    pub http_request_bytes: u64,
+    /// Bytes of the head of one HTTP response.
+    pub http_head_bytes: u64,
+    /// Bytes of the body of one HTTP response.
+    pub http_response_bytes: u64,
+    /// Time until a server is connected, its certificate checked, in milliseconds.
+    pub http_connect_ms: u64,
+    /// Time from there to the head of the response, in milliseconds.
+    pub http_first_byte_ms: u64,
+    /// Time between two pieces of a response body, in milliseconds.
+    pub http_idle_ms: u64,
+    /// Time of one HTTP request to the end of its response, in milliseconds.
+    pub http_total_ms: u64,
 }
 
 impl Default for Limits {
@@ -125,6 +147,24 @@ impl Default for Limits {
             file_size: 1 << 30,
             // An entry takes some hundred bytes in the host.
             folder_entries: 100_000,
+            // Pages of a listing, not a crawl.
+            http_requests: 1_000,
+            // What browsers open to all hosts at once is about this.
+            http_in_flight: 16,
+            // Public interfaces begin to refuse about here.
+            http_per_second: 50,
+            // Servers take 8 to 64 KiB; each field costs some bytes of its own.
+            http_fields_bytes: 128 << 10,
+            http_request_bytes: 16 << 20,
+            http_head_bytes: 64 << 10,
+            // A quarter of the memory of a call.
+            http_response_bytes: 64 << 20,
+            http_connect_ms: 10_000,
+            // Uploads are within it, and servers that think.
+            http_first_byte_ms: 120_000,
+            http_idle_ms: 60_000,
+            // Half of the time of a call.
+            http_total_ms: 300_000,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What components may import: the contract and WASI 0.2 without network.
+//! What components may import: the contract and WASI 0.2 without sockets.
 //!
 //! One linker serves all components; what a call may do is decided by the state of its store.
 //! Everything a component imports and this host lacks is named at once, each with the nearest
@@ -17,9 +17,9 @@ use crate::error::{LoadError, MissingImport};
 use crate::facts::ImportFact;
 use crate::state::CallState;
 
-/// The interfaces of WASI 0.2 that are always there. Environment, arguments and preopened
-/// folders are empty.
-const WASI: [&str; 19] = [
+/// The interfaces of WASI 0.2 that are always there. What environment, folders and HTTP give is
+/// decided when they are used, by the grants of the component.
+const WASI: [&str; 21] = [
     "wasi:cli/environment",
     "wasi:cli/exit",
     "wasi:cli/stdin",
@@ -34,6 +34,8 @@ const WASI: [&str; 19] = [
     "wasi:clocks/wall-clock",
     "wasi:filesystem/types",
     "wasi:filesystem/preopens",
+    "wasi:http/types",
+    "wasi:http/outgoing-handler",
     "wasi:io/error",
     "wasi:io/poll",
     "wasi:io/streams",
@@ -41,8 +43,8 @@ const WASI: [&str; 19] = [
     "wasi:random/insecure",
 ];
 const WASI_SEED: &str = "wasi:random/insecure-seed";
-/// Packages that reach the network. They are known and not granted.
-const DENIED: [&str; 2] = ["wasi:sockets/", "wasi:http/"];
+/// What reaches the network past the gate. It is known and never granted.
+const DENIED: &str = "wasi:sockets/";
 /// Below this similarity a known name is no hint.
 const NEAR: f64 = 0.6;
 
@@ -50,6 +52,7 @@ const NEAR: f64 = 0.6;
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = Linker::new(engine);
     link_wasi(&mut linker)?;
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(&mut linker)?;
     let own: fn(&mut CallState) -> &mut CallState = |state| state;
     contract_bindings::types::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
     contract_bindings::runtime::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
@@ -89,10 +92,7 @@ pub(crate) fn check_imports(imports: &[ImportFact]) -> Result<(), LoadError> {
     let mut denied = Vec::new();
     for import in imports {
         let unversioned = import.name.split('@').next().unwrap_or(&import.name);
-        if DENIED
-            .iter()
-            .any(|package| unversioned.starts_with(package))
-        {
+        if unversioned.starts_with(DENIED) {
             denied.push(import.name.clone());
         } else if is_wasi(&import.name) {
             // Functions of a newer 0.2 that wasmtime lacks are found when the component links.
@@ -217,10 +217,12 @@ mod tests {
             &[
                 ("wasi:sockets/tcp@0.2.0", &[]),
                 ("wasi:http/types@0.2.0", &[]),
+                ("wasi:http/outgoing-handler@0.2.12", &[]),
+                ("wasi:sockets/udp@0.2.0", &[]),
             ],
-            "denied: the network is not granted to components: `wasi:sockets/tcp@0.2.0`, \
-             `wasi:http/types@0.2.0`; where the component does without it, build it so \
-             (`--disable http` of jco, `--stub-wasi` of componentize-py)",
+            "denied: sockets are not granted to components: `wasi:sockets/tcp@0.2.0`, \
+             `wasi:sockets/udp@0.2.0`; HTTP (`wasi:http`) can be granted, and a component that \
+             does without the network is built so (`--stub-wasi` of componentize-py)",
         );
     }
 }

@@ -8,6 +8,7 @@ use openprogram_core::grant::{FolderGrant, Grant, Grants};
 use openprogram_core::secret::Secret;
 
 use crate::limits::Limits;
+use crate::network::Network;
 
 /// The permissions of one component. The default is none.
 #[derive(Clone, Debug, Default)]
@@ -24,4 +25,6 @@ pub struct Permissions {
     pub secrets: Vec<(String, Secret)>,
     /// Its own limits; those of the host when there are none.
     pub limits: Option<Limits>,
+    /// How granted names become addresses, and whose certificates are taken.
+    pub network: Network,
 }

@@ -7,9 +7,11 @@ use openprogram_core::guest::{CallReport, HostServices};
 use wasmtime::component::ResourceTable;
 use wasmtime::{CallHook, Store, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::counters::Counters;
 use crate::cpu::CpuMeter;
+use crate::http::{HttpCall, HttpState};
 use crate::limits::{LimitReached, Limits, MemoryMeter};
 use crate::log::Log;
 use crate::permissions::Permissions;
@@ -28,6 +30,7 @@ pub(crate) struct CallState {
     pub(crate) counters: Counters,
     host_calls: u64,
     wasi: WasiCtx,
+    http: HttpState,
     cpu: CpuMeter,
     memory: MemoryMeter,
     log: Log,
@@ -42,11 +45,17 @@ impl WasiView for CallState {
     }
 }
 
+impl WasiHttpView for CallState {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        self.http.view(&mut self.table)
+    }
+}
+
 impl CallState {
     fn new(
         limits: Arc<Limits>,
         services: Option<Arc<dyn HostServices>>,
-        permissions: &Permissions,
+        permissions: &Arc<Permissions>,
     ) -> Self {
         let log = Log::new(limits.log_bytes);
         let mut wasi = WasiCtx::builder();
@@ -57,14 +66,22 @@ impl CallState {
         }
         let mut table = ResourceTable::new();
         table.set_max_capacity(whole(limits.handles));
+        let counters = Counters::new(&limits);
+        let http = HttpCall::new(
+            Arc::clone(permissions),
+            Arc::clone(&limits),
+            services.clone(),
+            counters.clone(),
+        );
         Self {
             table,
             services,
             turn_bytes: 0,
             menu_bytes: 0,
-            counters: Counters::new(&limits),
+            counters,
             host_calls: 0,
             wasi: wasi.build(),
+            http: HttpState::new(http),
             cpu: CpuMeter::new(limits.cpu_ms),
             memory: MemoryMeter::new(&limits),
             log,
@@ -99,7 +116,7 @@ impl CallState {
             cpu_us: micros(self.cpu.used()),
             wall_us: micros(started.elapsed()),
             memory_bytes: self.memory.bytes_most(),
-            log,
+            log: self.http.call().clean(log),
             log_bytes,
             host_calls: self.host_calls,
             egress_bytes: self.counters.egress_bytes(),
@@ -118,7 +135,7 @@ pub(crate) fn store(
     engine: &wasmtime::Engine,
     limits: Arc<Limits>,
     services: Option<Arc<dyn HostServices>>,
-    permissions: &Permissions,
+    permissions: &Arc<Permissions>,
 ) -> Store<CallState> {
     let state = CallState::new(limits, services, permissions);
     let (hostcall_bytes, handles) = (state.limits.hostcall_bytes, state.limits.handles);

@@ -4,6 +4,7 @@ use openprogram_core::guest::CallError;
 use wasmtime::component::ResourceTableError;
 use wasmtime::{PoolConcurrencyLimitError, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
+use wasmtime_wasi_http::FieldMapError;
 
 use crate::limits::LimitReached;
 use crate::state::CallState;
@@ -41,6 +42,12 @@ fn limit(error: &wasmtime::Error, state: &CallState) -> Option<LimitReached> {
     // The type of this error is private to wasmtime.
     if root.contains("fuel allocated for hostcalls has been exhausted") {
         return Some(crossing(error, state));
+    }
+    if find::<FieldMapError>(error).is_some() {
+        let max = limits.http_fields_bytes;
+        let message =
+            format!("the headers of a request are too many, or take more than {max} bytes");
+        return Some(LimitReached::new("http_fields_bytes", max, message));
     }
     if let Some(pool) = find::<PoolConcurrencyLimitError>(error) {
         return Some(shared(pool));

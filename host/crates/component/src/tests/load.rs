@@ -97,9 +97,9 @@ async fn missing_and_denied_imports_are_named_together() {
             .to_string(),
         "the component imports what this host does not have: `acme:db/query@1.0.0`, \
          `openprogram:agentic/function@0.1.0` (nearest: `openprogram:agentic/functions@0.1.0`); \
-         denied: the network is not granted to components: `wasi:sockets/network@0.2.3`; where \
-         the component does without it, build it so (`--disable http` of jco, `--stub-wasi` of \
-         componentize-py)"
+         denied: sockets are not granted to components: `wasi:sockets/network@0.2.3`; HTTP \
+         (`wasi:http`) can be granted, and a component that does without the network is built so \
+         (`--stub-wasi` of componentize-py)"
     );
 }
 

@@ -23,7 +23,6 @@ use crate::bindings::openprogram::agentic::runtime::{
 };
 use crate::bindings::openprogram::agentic::types;
 use crate::handles::{MenuHandle, ReplyHandle, RequestHandle, RuntimeHandle};
-use crate::permissions::Permissions;
 use crate::state::{CallState, store};
 
 const GIF: &[u8] = b"GIF89a";
@@ -109,7 +108,7 @@ impl Guest {
             &engine.built().unwrap().wasmtime,
             Arc::new(limits),
             Some(given),
-            &Permissions::default(),
+            &Arc::default(),
         );
         Self { store, services }
     }

@@ -120,6 +120,28 @@ impl HttpTarget {
         format!("{}://{}:{}", self.scheme, self.host, self.port)
     }
 
+    /// Host, and the port where it is not the usual one of the scheme.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        let origin = self.origin();
+        let start = self.scheme.len() + "://".len();
+        origin.get(start..).unwrap_or_default().to_owned()
+    }
+
+    /// The same place under an address instead of its name.
+    #[must_use]
+    pub fn at_address(&self, address: IpAddr) -> Self {
+        let host = match address {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => format!("[{address}]"),
+        };
+        Self {
+            host,
+            address: Some(address),
+            ..self.clone()
+        }
+    }
+
     /// The same place at another path, as after a redirect within it.
     #[must_use]
     pub fn is_same_origin(&self, other: &Self) -> bool {

@@ -1,0 +1,348 @@
+//! Takes secrets out of what comes back: headers, bodies in pieces, logs.
+//!
+//! Every byte of a find becomes a star, so that lengths stay true. Found are the value itself and
+//! what common servers make of it: base64 (also within a longer text), percent-encoding, a JSON
+//! string, hexadecimal; of a value that was sent as `Basic`, what it encodes. Whatever else a server
+//! computes from it is not recognised.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::permissions::Permissions;
+
+/// A shorter form is too common to be taken out of texts.
+pub(super) const SECRET_BYTES_MIN: usize = 4;
+/// A shorter part of an encoding says too little, and stands everywhere.
+const ENCODED_BYTES_MIN: usize = 6;
+const STAR: u8 = b'*';
+
+/// The forms of all secrets of a component, the longest first.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns {
+    forms: Vec<Vec<u8>>,
+    /// Whether a form begins with this byte.
+    starts: Vec<bool>,
+}
+
+impl Patterns {
+    /// Those of the secrets that are set.
+    pub(crate) fn of(permissions: &Permissions) -> Self {
+        let mut forms = Vec::new();
+        for (variable, secret) in &permissions.secrets {
+            forms.extend(forms_of(secret.expose().as_bytes()));
+            let grants = permissions.grants.secrets.iter();
+            let is_basic = grants
+                .filter(|grant| grant.what.variable == *variable)
+                .any(|grant| grant.what.prefix.trim_end().eq_ignore_ascii_case("basic"));
+            if is_basic {
+                forms.extend(forms_of_basic(secret.expose()));
+            }
+        }
+        Self::new(forms)
+    }
+
+    fn new(mut forms: Vec<Vec<u8>>) -> Self {
+        forms.retain(|form| form.len() >= SECRET_BYTES_MIN);
+        forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        forms.dedup();
+        let mut starts = vec![false; 256];
+        for form in &forms {
+            if let Some(start) = form.first().and_then(|b| starts.get_mut(usize::from(*b))) {
+                *start = true;
+            }
+        }
+        Self { forms, starts }
+    }
+
+    /// Whether there is nothing to take out.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.forms.is_empty()
+    }
+
+    /// A whole text without secrets.
+    pub(crate) fn clean(&self, text: String) -> String {
+        if self.is_empty() {
+            return text;
+        }
+        let mut bytes = text.into_bytes();
+        self.cover(&mut bytes, true);
+        // A form is a whole text and stars are ASCII, so it is valid as it was.
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+
+    /// Headers without secrets. One that has a secret in its name is left out.
+    pub(super) fn clean_headers(&self, headers: HeaderMap) -> HeaderMap {
+        if self.is_empty() {
+            return headers;
+        }
+        let mut cleaned = HeaderMap::with_capacity(headers.len());
+        let mut last: Option<HeaderName> = None;
+        for (name, value) in headers {
+            let Some(name) = name.or_else(|| last.clone()) else {
+                continue;
+            };
+            last = Some(name.clone());
+            if self.is_in_name(&name) {
+                continue;
+            }
+            let mut bytes = value.as_bytes().to_vec();
+            self.cover(&mut bytes, true);
+            let value = HeaderValue::from_bytes(&bytes).unwrap_or(value);
+            cleaned.append(name, value);
+        }
+        cleaned
+    }
+
+    /// Names are lower case on arrival.
+    fn is_in_name(&self, name: &HeaderName) -> bool {
+        let name = name.as_str();
+        let forms = self.forms.iter().filter_map(|f| str::from_utf8(f).ok());
+        forms
+            .map(str::to_ascii_lowercase)
+            .any(|form| name.contains(&form))
+    }
+
+    /// Covers every find with stars, and gives how many bytes are settled: at the end of a text all
+    /// of them, before it those in front of what may be the beginning of a find.
+    fn cover(&self, bytes: &mut [u8], is_end: bool) -> usize {
+        let mut at = 0;
+        while let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty()) {
+            let is_start = rest.first().and_then(|b| self.starts.get(usize::from(*b)));
+            if is_start != Some(&true) {
+                at += 1;
+                continue;
+            }
+            if !is_end && self.forms.iter().any(|form| is_beginning(rest, form)) {
+                return at;
+            }
+            match self.forms.iter().find(|form| rest.starts_with(form)) {
+                Some(form) => {
+                    rest.iter_mut().take(form.len()).for_each(|b| *b = STAR);
+                    at += form.len();
+                }
+                None => at += 1,
+            }
+        }
+        at
+    }
+}
+
+/// Whether a text is the beginning of a longer form.
+fn is_beginning(text: &[u8], form: &[u8]) -> bool {
+    text.len() < form.len() && form.starts_with(text)
+}
+
+/// A value as servers may repeat it.
+fn forms_of(value: &[u8]) -> Vec<Vec<u8>> {
+    let mut forms = vec![value.to_vec()];
+    for alphabet in [&STANDARD, &URL_SAFE] {
+        forms.extend((0..3).filter_map(|before| within_base64(alphabet, value, before)));
+    }
+    let hex = |format: fn(&u8) -> String| value.iter().map(format).collect::<String>();
+    forms.push(hex(|b| format!("{b:02x}")).into_bytes());
+    forms.push(hex(|b| format!("{b:02X}")).into_bytes());
+    let percent = |format: fn(u8) -> String| -> Vec<u8> {
+        let one = |b: &u8| match b {
+            b'-' | b'.' | b'_' | b'~' => char::from(*b).to_string(),
+            b if b.is_ascii_alphanumeric() => char::from(*b).to_string(),
+            b => format(*b),
+        };
+        value.iter().map(one).collect::<String>().into_bytes()
+    };
+    forms.push(percent(|b| format!("%{b:02X}")));
+    forms.push(percent(|b| format!("%{b:02x}")));
+    if let Ok(text) = str::from_utf8(value) {
+        let quoted = serde_json::Value::from(text).to_string();
+        let inner = quoted.trim_start_matches('"').strip_suffix('"');
+        let inner = inner.unwrap_or_default();
+        forms.push(inner.as_bytes().to_vec());
+        forms.push(inner.replace('/', "\\/").into_bytes());
+    }
+    forms
+}
+
+/// The part of a base64 text that a value alone decides, when so many bytes (modulo 3) stand before
+/// it.
+fn within_base64(alphabet: &impl base64::Engine, value: &[u8], before: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; before];
+    bytes.extend_from_slice(value);
+    let encoded = alphabet.encode(&bytes);
+    let from = (before * 8).div_ceil(6);
+    let to = bytes.len() * 8 / 6;
+    let part = encoded.get(from..to)?;
+    (part.len() >= ENCODED_BYTES_MIN).then(|| part.as_bytes().to_vec())
+}
+
+/// What a `Basic` value encodes: user and password, and the password.
+fn forms_of_basic(value: &str) -> Vec<Vec<u8>> {
+    let Ok(decoded) = STANDARD.decode(value) else {
+        return Vec::new();
+    };
+    let colon = decoded.iter().position(|b| *b == b':');
+    let password = colon.and_then(|at| decoded.get(at + 1..));
+    let mut forms = password.map(forms_of).unwrap_or_default();
+    forms.extend(forms_of(&decoded));
+    forms
+}
+
+/// Takes secrets out of a body that comes in pieces.
+#[derive(Debug)]
+pub(super) struct Stream {
+    patterns: std::sync::Arc<Patterns>,
+    /// What may be the beginning of a secret.
+    held: Vec<u8>,
+}
+
+impl Stream {
+    pub(super) fn new(patterns: std::sync::Arc<Patterns>) -> Self {
+        Self {
+            patterns,
+            held: Vec::new(),
+        }
+    }
+
+    /// What can be given on once this piece has come; may be nothing.
+    pub(super) fn push(&mut self, piece: Bytes) -> Bytes {
+        if self.patterns.is_empty() {
+            return piece;
+        }
+        let mut bytes = std::mem::take(&mut self.held);
+        bytes.extend_from_slice(&piece);
+        let settled = self.patterns.cover(&mut bytes, false);
+        self.held = bytes.split_off(settled);
+        bytes.into()
+    }
+
+    /// What is left at the end.
+    pub(super) fn finish(&mut self) -> Bytes {
+        let mut bytes = std::mem::take(&mut self.held);
+        self.patterns.cover(&mut bytes, true);
+        bytes.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use openprogram_core::grant::Grants;
+    use openprogram_core::secret::Secret;
+
+    use super::*;
+
+    fn patterns(value: &str, grant: &str) -> Patterns {
+        let grants = Grants {
+            secrets: vec![grant.parse().unwrap()],
+            ..Grants::default()
+        };
+        Patterns::of(&Permissions {
+            grants: Arc::new(grants),
+            secrets: vec![("KEY".to_owned(), Secret::new(value))],
+            ..Permissions::default()
+        })
+    }
+
+    fn bearer(value: &str) -> Patterns {
+        patterns(value, "KEY=https://a.example/")
+    }
+
+    /// The text as it comes in pieces of each size, which must not matter.
+    #[track_caller]
+    fn check(patterns: Patterns, text: &str, expected: &str) {
+        let patterns = Arc::new(patterns);
+        for size in 1..=text.len() {
+            let mut stream = Stream::new(Arc::clone(&patterns));
+            let mut out = Vec::new();
+            for piece in text.as_bytes().chunks(size) {
+                out.extend(stream.push(Bytes::copy_from_slice(piece)));
+            }
+            out.extend(stream.finish());
+            assert_eq!(
+                String::from_utf8(out).unwrap(),
+                expected,
+                "pieces of {size}"
+            );
+        }
+        assert_eq!(patterns.clean(text.to_owned()), expected);
+    }
+
+    #[test]
+    fn a_secret_is_taken_out_wherever_the_pieces_end() {
+        check(
+            bearer("s3cr3t"),
+            "a s3cr3t, s3cr3ts3cr3t.",
+            "a ******, ************.",
+        );
+        check(
+            bearer("s3cr3t"),
+            "s3cr s3cs3cr3t s3cr3",
+            "s3cr s3c****** s3cr3",
+        );
+        check(bearer("aaab"), "aaaaaab", "aaa****");
+    }
+
+    #[test]
+    fn common_encodings_of_a_secret_are_taken_out_too() {
+        let value = "p/4\"ss+wörd";
+        let stars = |text: &str| "*".repeat(text.len());
+        for form in [
+            "p%2F4%22ss%2Bw%C3%B6rd",
+            "p%2f4%22ss%2bw%c3%b6rd",
+            "p/4\\\"ss+wörd",
+            "p\\/4\\\"ss+wörd",
+            "702f342273732b77c3b67264",
+            "702F342273732B77C3B67264",
+        ] {
+            check(
+                bearer(value),
+                &format!("x{form}y"),
+                &format!("x{}y", stars(form)),
+            );
+        }
+    }
+
+    #[test]
+    fn base64_of_a_text_around_the_secret_does_not_hide_it() {
+        for before in ["", "u", "us", "use", "user:"] {
+            let encoded = STANDARD.encode(format!("{before}hunter2-hunter2{before}"));
+            let cleaned = bearer("hunter2-hunter2").clean(encoded);
+            let decoded = STANDARD.decode(cleaned.replace('*', "A")).unwrap();
+            let decoded = String::from_utf8_lossy(&decoded).into_owned();
+            assert!(!decoded.contains("unter"), "{before}: {decoded}");
+        }
+    }
+
+    #[test]
+    fn what_a_basic_value_encodes_is_taken_out_and_what_a_bearer_value_encodes_is_not() {
+        let value = STANDARD.encode("user:open sesame");
+        let basic = "KEY=https://a.example/ authorization: Basic";
+        check(
+            patterns(&value, basic),
+            "user:open sesame",
+            "****************",
+        );
+        check(
+            patterns(&value, basic),
+            "it is open sesame",
+            "it is ***********",
+        );
+        check(bearer(&value), "open sesame", "open sesame");
+    }
+
+    #[test]
+    fn headers_lose_the_secret_and_those_named_by_it_are_gone() {
+        let mut headers = HeaderMap::new();
+        headers.append("x-echo", HeaderValue::from_static("Bearer S3cr3t"));
+        headers.append("x-echo", HeaderValue::from_static("other"));
+        headers.append("x-s3cr3t", HeaderValue::from_static("1"));
+        let cleaned = bearer("S3cr3t").clean_headers(headers);
+        let shown: Vec<_> = cleaned.iter().map(|(n, v)| (n.as_str(), v)).collect();
+        assert_eq!(
+            format!("{shown:?}"),
+            r#"[("x-echo", "Bearer ******"), ("x-echo", "other")]"#
+        );
+    }
+}

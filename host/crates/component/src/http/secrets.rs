@@ -1,0 +1,134 @@
+//! Secrets in requests: which headers the host adds, and where it refuses to.
+//!
+//! A header of a secret is the host's wherever the secret is sent: one of the same name that the
+//! guest gave is dropped.
+
+use std::net::IpAddr;
+
+use http::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, HOST, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use openprogram_core::grant::{Access, AddressKind, Grant, GrantKind, SecretGrant, address_kind};
+use wasmtime_wasi_http::Error;
+
+use super::call::HttpCall;
+use super::gate::Wanted;
+use super::redact::SECRET_BYTES_MIN;
+use super::stop::Stop;
+
+/// Headers that say where a request ends and where it goes; none of them is a place for a secret.
+const FRAMING: [HeaderName; 5] = [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE];
+const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
+
+/// A header that the host adds.
+pub(super) type Added = (HeaderName, HeaderValue);
+
+impl HttpCall {
+    /// The headers of the secrets that belong into a request to these addresses.
+    pub(super) async fn secrets(
+        &self,
+        wanted: &Wanted,
+        addresses: &[IpAddr],
+    ) -> Result<Vec<Added>, Stop> {
+        let mut added: Vec<Added> = Vec::new();
+        for grant in self.permissions.grants.secrets_for(&wanted.target) {
+            let secret = &grant.what;
+            let what = format!("`{}` in {}", secret.variable, wanted.what);
+            let header = self.header(grant, wanted, addresses);
+            let (name, value) = header.map_err(|message| refused(&what, message))?;
+            if added.iter().any(|(other, _)| *other == name) {
+                let message = format!(
+                    "several secrets are the header `{name}` of this request; revoke all but one"
+                );
+                return Err(refused(&what, message));
+            }
+            let line = grant.to_string();
+            if grant.asks {
+                self.approve(GrantKind::Secrets, &what, &line).await?;
+            }
+            self.note(Access::granted(GrantKind::Secrets, &what, line));
+            added.push((name, value));
+        }
+        Ok(added)
+    }
+
+    fn header(
+        &self,
+        grant: &Grant<SecretGrant>,
+        wanted: &Wanted,
+        addresses: &[IpAddr],
+    ) -> Result<Added, String> {
+        let SecretGrant {
+            variable,
+            header,
+            prefix,
+            ..
+        } = &grant.what;
+        let mut set = self.permissions.secrets.iter();
+        let Some((_, secret)) = set.find(|(name, _)| name == variable) else {
+            return Err(format!(
+                "the variable `{variable}` is not set; set it where openprogram runs, or revoke \
+                 the secret"
+            ));
+        };
+        let is_loopback = |address: &IpAddr| address_kind(*address) == AddressKind::Loopback;
+        if wanted.target.scheme() == "http" && !addresses.iter().all(is_loopback) {
+            return Err(format!(
+                "`{variable}` is not sent without encryption to another machine; use https"
+            ));
+        }
+        if secret.expose().len() < SECRET_BYTES_MIN {
+            return Err(format!(
+                "`{variable}` is shorter than {SECRET_BYTES_MIN} bytes, too short to be kept from \
+                 the component in what comes back"
+            ));
+        }
+        let name = HeaderName::try_from(header.as_str())
+            .ok()
+            .filter(|name| !FRAMING.contains(name))
+            .ok_or_else(|| format!("`{header}` is not a header for a secret"))?;
+        let value = HeaderValue::try_from(format!("{prefix}{}", secret.expose()));
+        let mut value = value
+            .map_err(|_| format!("`{variable}` holds characters that cannot stand in a header"))?;
+        value.set_sensitive(true);
+        Ok((name, value))
+    }
+}
+
+fn refused(what: &str, message: String) -> Stop {
+    let access = Access::refused(GrantKind::Secrets, what, message, None);
+    Stop::noted(Error::HttpRequestDenied, access)
+}
+
+/// Puts the headers in, in place of those of the guest.
+pub(super) fn add(headers: &mut HeaderMap, added: Vec<Added>) {
+    if added.is_empty() {
+        return;
+    }
+    // What comes back compressed could hold the value unseen.
+    headers.insert(ACCEPT_ENCODING, IDENTITY);
+    for (name, value) in added {
+        headers.insert(name, value);
+    }
+}
+
+/// Refuses an answer in which the value could not be seen.
+pub(super) fn check_readable(headers: &HeaderMap) -> Result<(), Error> {
+    let hides = |name: HeaderName, plain: &str| {
+        let values = headers.get_all(name).iter();
+        let mut codings = values.flat_map(|value| value.as_bytes().split(|b| *b == b','));
+        let hiding = codings.find(|coding| {
+            let coding = coding.trim_ascii();
+            !coding.is_empty() && !coding.eq_ignore_ascii_case(plain.as_bytes())
+        });
+        hiding.map(|coding| String::from_utf8_lossy(coding.trim_ascii()).into_owned())
+    };
+    if let Some(coding) = hides(CONTENT_ENCODING, "identity") {
+        return Err(Error::HttpResponseContentCoding(Some(coding)));
+    }
+    if let Some(coding) = hides(TRANSFER_ENCODING, "chunked") {
+        return Err(Error::HttpResponseTransferCoding(Some(coding)));
+    }
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! The gate of HTTP: what a guest reaches with which grants, what it never does, and what comes
+//! back to it.
+
+mod grants;
+mod limits;
+mod secrets;
+mod tls;
+mod wire;

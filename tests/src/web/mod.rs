@@ -1,0 +1,9 @@
+//! A web for the gate to look at: servers, names, and a host whose notes can be read.
+
+mod certificate;
+mod host;
+mod server;
+
+pub use certificate::{Certificate, certificate, self_signed};
+pub use host::{Called, WebHost, shown};
+pub use server::{Answer, Asked, Server};
