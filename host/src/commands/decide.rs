@@ -297,6 +297,7 @@ async fn ask(
         session: outcome.session,
         node: None,
         failure,
+        refusals: Vec::new(),
     })?;
     Ok(Picked {
         coerced: pick.coerced,

@@ -80,6 +80,8 @@ pub struct RunFailed {
     pub node: Option<NodeId>,
     /// Why.
     pub failure: Failure,
+    /// What was not granted on the way, in words; it may be the cause.
+    pub refusals: Vec<String>,
 }
 
 /// The form of the JSON that a command prints in place of its result.
@@ -108,6 +110,7 @@ pub struct Report {
     pub hint: Option<String>,
     session: Option<SessionId>,
     node: Option<NodeId>,
+    refusals: Vec<String>,
 }
 
 impl Report {
@@ -122,6 +125,7 @@ impl Report {
             hint: None,
             session: None,
             node: None,
+            refusals: Vec::new(),
         };
         for cause in error.chain() {
             report.say(cause.to_string());
@@ -129,6 +133,7 @@ impl Report {
                 report.session.clone_from(&run.session);
                 report.node.clone_from(&run.node);
                 report.take_failure(&run.failure);
+                report.take_refusals(run);
             } else if let Some(failure) = cause.downcast_ref::<Failure>() {
                 report.take_failure(failure);
             }
@@ -220,6 +225,17 @@ impl Report {
         }
     }
 
+    /// Keeps the refusals that the failure itself does not tell.
+    fn take_refusals(&mut self, run: &RunFailed) {
+        let is_told = |words: &String| {
+            let how = run.failure.details.get("how_to_allow");
+            let told = how.and_then(Json::as_str);
+            told.is_some_and(|command| words.ends_with(command))
+        };
+        let others = run.refusals.iter().filter(|words| !is_told(words));
+        self.refusals = others.cloned().collect();
+    }
+
     /// Says it to a person.
     pub fn say_to(&self, console: &mut Console) {
         let mut path = self.path.iter().map(|message| cut(message.trim_end()));
@@ -227,6 +243,9 @@ impl Report {
         for cause in path {
             // Further lines stand below the first.
             console.say(&format!("  caused by: {}", cause.replace('\n', "\n    ")));
+        }
+        for refusal in &self.refusals {
+            console.say(refusal);
         }
         if let Some(hint) = &self.hint {
             console.say_labelled(Label::Hint, hint);
@@ -329,7 +348,7 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
     let detail = |key: &str| failure.details.get(key).and_then(Json::as_str);
     match failure.code {
         FailureCode::Denied => {
-            detail("how_to_allow").map(|how| format!("to allow it, {}", cut(how)))
+            detail("how_to_allow").map(|how| format!("to allow it: {}", cut(how)))
         }
         // Most sentences of this kind name the ways already.
         FailureCode::NoProvider if failure.message.contains("--model") => None,
@@ -392,6 +411,7 @@ mod tests {
             session: Some(SessionId::from_bits(1)),
             node: Some(NodeId::from_bits(2)),
             failure,
+            refusals: Vec::new(),
         })
     }
 
@@ -416,20 +436,37 @@ mod tests {
         );
         let failure = Failure::new(FailureCode::Denied, "`a` may not call `b:c/d.e`")
             .with("what", "call b:c/d.e")
-            .with(
-                "how_to_allow",
-                "in openprogram.toml:\n[components.a]\ncalls = [\"b:c/d.e\"]",
-            );
+            .with("how_to_allow", "openprogram grant a --call b:c/d.e");
         check(
             &run_failed(failure),
             ErrorForm::Run,
             expect![[r#"
                 error: `a` may not call `b:c/d.e`
-                hint: to allow it, in openprogram.toml:
-                [components.a]
-                calls = ["b:c/d.e"]
+                hint: to allow it: openprogram grant a --call b:c/d.e
                 exit 3
-                {"session":"op-0000000000000001","node":"n-0000000000000002","error":{"code":"denied","message":"`a` may not call `b:c/d.e`","details":{"what":"call b:c/d.e","how_to_allow":"in openprogram.toml:\n[components.a]\ncalls = [\"b:c/d.e\"]"}}}
+                {"session":"op-0000000000000001","node":"n-0000000000000002","error":{"code":"denied","message":"`a` may not call `b:c/d.e`","details":{"what":"call b:c/d.e","how_to_allow":"openprogram grant a --call b:c/d.e"}}}
+            "#]],
+        );
+        let failed = Failure::new(FailureCode::Trapped, "`f` trapped")
+            .with("how_to_allow", "openprogram grant a --env HOME");
+        let told = |name: &str| {
+            format!("refused: no `{name}`\n  to allow it: openprogram grant a --env {name}")
+        };
+        let error = anyhow::Error::new(RunFailed {
+            session: None,
+            node: None,
+            failure: failed,
+            refusals: vec![told("HOME"), told("USER")],
+        });
+        check(
+            &error,
+            ErrorForm::Run,
+            expect![[r#"
+                error: `f` trapped
+                refused: no `USER`
+                  to allow it: openprogram grant a --env USER
+                exit 1
+                {"session":null,"node":null,"error":{"code":"trapped","message":"`f` trapped","details":{"how_to_allow":"openprogram grant a --env HOME"}}}
             "#]],
         );
         let cause = Failure::limit("cpu_ms", 20, "`m` computed for longer than 20 ms");

@@ -10,6 +10,7 @@ mod arguments;
 mod evaluate;
 mod graph;
 mod progress;
+mod refused;
 mod signature;
 mod spent;
 mod stop;

@@ -12,7 +12,8 @@ use serde_json::json;
 use super::arguments::{Pair, arguments, context, parse_pair};
 use super::console::Console;
 use super::exit::RunFailed;
-use super::progress;
+use super::progress::{self, Refusals};
+use super::refused::Refusal;
 use super::spent::say_spent;
 use super::stop;
 use crate::app::{App, Components, RunChoice};
@@ -100,7 +101,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         .runtime
         .run_function_until(request, stop::asked())
         .await;
-    progress.finish().await;
+    let refusals = progress.finish().await;
     let took = began.elapsed();
     if let Some(notice) = prepared.notice() {
         console.say(&format!("note: {notice}"));
@@ -109,10 +110,15 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         let store = &**prepared.runtime.store();
         say_spent(store, session, Some(node), took, console).await;
     }
-    tell(outcome, args.json, console)
+    tell(outcome, refusals, args.json, console)
 }
 
-fn tell(outcome: RunOutcome, json: bool, console: &mut Console) -> anyhow::Result<()> {
+fn tell(
+    outcome: RunOutcome,
+    refusals: Refusals,
+    json: bool,
+    console: &mut Console,
+) -> anyhow::Result<()> {
     let RunOutcome {
         session,
         node,
@@ -121,11 +127,23 @@ fn tell(outcome: RunOutcome, json: bool, console: &mut Console) -> anyhow::Resul
     if let Some(session) = &session {
         console.say(&format!("session {session}"));
     }
-    let value = result.map_err(|failure| RunFailed {
-        session: session.clone(),
-        node: node.clone(),
-        failure,
-    })?;
+    let value = match result {
+        Ok(value) => value,
+        Err(failure) => {
+            return Err(RunFailed {
+                session,
+                node,
+                failure,
+                refusals: refusals.listed.iter().map(Refusal::words).collect(),
+            }
+            .into());
+        }
+    };
+    if !refusals.are_told {
+        for refusal in &refusals.listed {
+            console.say(&refusal.words());
+        }
+    }
     if json {
         console.json(&json!({
             "session": session.map(|id| id.to_string()),

@@ -73,7 +73,7 @@ fn a_refusal_says_how_to_allow_it() {
     let refused = project.run(&call);
     insta::assert_snapshot!("refusal", refused.shown(&project));
 
-    // What the refusal says is done, and then the call is made.
+    // What the refusal says is granted in the project file, and then the call is made.
     let file = std::fs::read_to_string(project.path("openprogram.toml")).unwrap();
     let file = file.replace("caller = \"caller.wasm\"\n", "");
     let grant = "[components.caller]\nsource = \"caller.wasm\"\ncalls = [\"hostile:healthy/guest.double\"]\n";

@@ -34,6 +34,7 @@ const CORE: Arrows = Arrows {
             "llm",
             &["content", "failure", "id", "session", "structured", "tool"],
         ),
+        ("question", &["grant", "id", "schema"]),
         (
             "guest",
             &[
@@ -47,12 +48,13 @@ const CORE: Arrows = Arrows {
 const RUNTIME: Arrows = Arrows {
     source: "host/crates/runtime/src",
     modules: &[
+        ("accesses", &[]),
         ("arguments", &[]),
         ("events", &[]),
         ("limits", &[]),
         ("policy", &[]),
         ("sources", &[]),
-        ("frame", &["events", "limits"]),
+        ("frame", &["accesses", "events", "limits"]),
         ("recorder", &["sources"]),
         ("request", &["events"]),
         ("testing", &["sources"]),
@@ -60,7 +62,10 @@ const RUNTIME: Arrows = Arrows {
             "ports",
             &["limits", "policy", "sources", "frame", "recorder"],
         ),
-        ("call", &["arguments", "events", "frame", "ports"]),
+        (
+            "call",
+            &["arguments", "events", "frame", "ports", "recorder"],
+        ),
         ("deadline", &["sources", "ports"]),
         ("open_turn", &["events", "frame", "recorder", "ports"]),
         (

@@ -27,6 +27,8 @@ pub mod decision;
 
 pub mod llm;
 
+pub mod question;
+
 pub mod guest;
 
 /// One JSON value. Integers and decimals keep their exact text; objects keep their order.

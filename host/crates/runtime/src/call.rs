@@ -15,6 +15,7 @@ use crate::arguments::{Arguments, complete_arguments, hidden_names};
 use crate::events::Event;
 use crate::frame::{Frame, TurnTools};
 use crate::ports::Ports;
+use crate::recorder::FactsIfCutOff;
 
 /// One call that may be made: function found and allowed, arguments complete.
 #[derive(Debug)]
@@ -147,7 +148,7 @@ pub(crate) async fn run_call(
         frame = frame.inside_turn(turn.tools);
     }
     let frame = Arc::new(frame);
-    let _over = OverWhenDropped(&frame);
+    let _over = OverWhenDropped(&frame, open.facts_if_cut_off());
     frame.run.emit(|| Event::CallStarted {
         node: node.clone(),
         caller: parent.node.clone(),
@@ -181,12 +182,18 @@ pub(crate) async fn run_call(
     }
 }
 
-/// Marks a call as over also when it is cut off.
-struct OverWhenDropped<'a>(&'a Frame);
+/// Marks a call as over also when it is cut off, and keeps for the record what it reached for. It is
+/// dropped before the node.
+struct OverWhenDropped<'a>(&'a Frame, FactsIfCutOff);
 
 impl Drop for OverWhenDropped<'_> {
     fn drop(&mut self) {
-        self.0.end();
+        let Self(frame, kept) = self;
+        frame.end();
+        let mut facts = JsonObject::new();
+        frame.add_refusals_to(&mut facts);
+        frame.add_accesses_to(&mut facts);
+        kept.put(facts);
     }
 }
 
@@ -252,6 +259,7 @@ fn node_end(
         facts.insert(name.to_owned(), count.into());
     }
     frame.add_refusals_to(&mut facts);
+    frame.add_accesses_to(&mut facts);
     // A cancelled call never comes here: its future is dropped, and the recorder closes the node.
     let status = match result {
         Ok(_) => NodeStatus::Completed,

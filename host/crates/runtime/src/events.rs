@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use openprogram_core::content::{ToolCall, ToolResult};
 use openprogram_core::context::cut;
+use openprogram_core::grant::Access;
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::RetryInfo;
 use openprogram_core::session::{NodeStatus, Usage};
@@ -129,6 +130,16 @@ pub enum Event {
         status: NodeStatus,
         /// Tokens used, as far as the provider tells.
         usage: Option<Usage>,
+    },
+    /// A component reached for something that it is not granted. Told once in a run for each
+    /// different refusal.
+    AccessRefused {
+        /// The node of the call that wanted it.
+        node: Option<NodeId>,
+        /// The component that would need the grant.
+        component: String,
+        /// What it wanted and why it was refused.
+        access: Box<Access>,
     },
     /// The watcher was too slow; so many events before this one are lost.
     Missed {

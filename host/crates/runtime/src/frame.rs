@@ -12,14 +12,18 @@ use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{
     FunctionName, FunctionRef, ParameterSource, RenderRange, RuntimeRole,
 };
+use openprogram_core::grant::{Access, AccessOutcome, GrantKind};
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::schema::names_equal;
 
+use crate::accesses::{Accesses, bounded};
 use crate::events::{Event, EventSender};
 use crate::limits::RunLimits;
 
 /// How many refusals a node lists; the rest is only counted.
 const REFUSALS_LISTED_MAX: usize = 8;
+/// How many different refusals of grants a run tells its watcher; the rest is only recorded.
+const REFUSALS_TOLD_MAX: usize = 32;
 
 /// What all frames of one run share.
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub(crate) struct Run {
     events: Option<EventSender>,
     n_calls: AtomicU64,
     n_model_turns: AtomicU64,
+    /// The refusals that the watcher knows already, each with the component.
+    refusals_told: Mutex<Vec<(String, Access)>>,
 }
 
 impl Run {
@@ -38,6 +44,7 @@ impl Run {
             events,
             n_calls: AtomicU64::new(0),
             n_model_turns: AtomicU64::new(0),
+            refusals_told: Mutex::default(),
         }
     }
 
@@ -46,6 +53,26 @@ impl Run {
         self.events
             .as_ref()
             .is_some_and(|events| events.send(event()))
+    }
+
+    /// Tells the watcher that something was not granted, once for each different refusal.
+    fn tell_refusal(&self, node: Option<&NodeId>, component: &str, access: &Access) {
+        let refusal = (component.to_owned(), access.clone());
+        {
+            // A push leaves the list whole.
+            let told = self.refusals_told.lock();
+            let mut told = told.unwrap_or_else(PoisonError::into_inner);
+            if told.len() >= REFUSALS_TOLD_MAX || told.contains(&refusal) {
+                return;
+            }
+            told.push(refusal.clone());
+        }
+        let (component, access) = refusal;
+        self.emit(|| Event::AccessRefused {
+            node: node.cloned(),
+            component,
+            access: Box::new(access),
+        });
     }
 
     /// Counts one model request.
@@ -92,6 +119,7 @@ struct FrameState {
     systems: Vec<(RuntimeRole, Option<String>)>,
     refusals: Vec<Failure>,
     n_refusals: u64,
+    accesses: Accesses,
     ended: bool,
 }
 
@@ -233,8 +261,31 @@ impl Frame {
         count(&self.run.n_calls, "calls", limits.calls, "calls")
     }
 
+    /// Keeps what its function reached for, for the record of this frame, and tells the watcher
+    /// what was refused.
+    pub(crate) fn note_access(&self, access: Access) {
+        let access = bounded(access);
+        if let AccessOutcome::Refused { .. } = access.outcome
+            && let Some(component) = self.component()
+        {
+            self.run
+                .tell_refusal(self.node.as_ref(), component, &access);
+        }
+        self.state().accesses.note(access);
+    }
+
+    /// What its function reached for, as facts of the node.
+    pub(crate) fn add_accesses_to(&self, facts: &mut JsonObject) {
+        self.state().accesses.add_to(facts);
+    }
+
     /// Keeps a refused request for the record of this frame.
     pub(crate) fn note_refusal(&self, failure: &Failure) {
+        if let Some(function) = denied_call(failure) {
+            let (what, message) = (format!("call {function}"), failure.message.clone());
+            let needed = Some(function.to_owned());
+            self.note_access(Access::refused(GrantKind::Calls, what, message, needed));
+        }
         let mut state = self.state();
         state.n_refusals += 1;
         if state.refusals.len() < REFUSALS_LISTED_MAX {
@@ -270,6 +321,14 @@ impl Frame {
         // Every critical section is a few assignments, so a poisoned state is still whole.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The function whose call was not granted, where that is why something was refused.
+fn denied_call(failure: &Failure) -> Option<&str> {
+    if failure.code != FailureCode::Denied {
+        return None;
+    }
+    failure.details.get("what")?.as_str()?.strip_prefix("call ")
 }
 
 /// Counts one more, up to a limit.

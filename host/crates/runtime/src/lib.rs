@@ -65,6 +65,7 @@
 //! ```
 #![warn(missing_docs)]
 
+mod accesses;
 mod arguments;
 mod ask;
 mod attempt;

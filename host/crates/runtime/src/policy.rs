@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use openprogram_core::catalog::{Catalog, ResolveError};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{Function, FunctionName};
+use openprogram_core::grant::{GrantKind, grant_command};
 use openprogram_core::schema::names_equal;
 
 /// The calls granted to each component, as the project file gives them.
@@ -59,43 +60,24 @@ impl CallPolicy {
     /// Checks that `component` may call `function`; `None` is the person at the top.
     ///
     /// # Errors
-    /// `denied`, with what was refused and the lines that allow it.
+    /// `denied`, with what was refused and the command that allows it.
     pub fn check(&self, component: Option<&str>, function: &Function) -> Result<(), Failure> {
         let Some(component) = component.filter(|_| !self.allows(component, function)) else {
             return Ok(());
         };
-        let granted = self.granted_to(component);
         let name = function.name.to_string();
         Err(Failure::new(
             FailureCode::Denied,
             format!("`{component}` may not call `{name}`"),
         )
         .with("what", format!("call {name}"))
-        .with("how_to_allow", how_to_allow(component, granted, &name)))
+        .with(
+            "how_to_allow",
+            grant_command(component, GrantKind::Calls, &name),
+        ))
     }
 
     fn granted_to(&self, component: &str) -> &[FunctionName] {
         self.granted.get(component).map_or(&[], Vec::as_slice)
     }
-}
-
-/// The lines of the project file that allow the call, those that it has already included.
-fn how_to_allow(component: &str, granted: &[FunctionName], name: &str) -> String {
-    let quoted: Vec<_> = granted
-        .iter()
-        .map(ToString::to_string)
-        .chain([name.to_owned()])
-        .map(|name| format!("\"{name}\""))
-        .collect();
-    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let key = if component.chars().all(is_bare) {
-        component.to_owned()
-    } else {
-        format!("\"{component}\"")
-    };
-    format!(
-        "in openprogram.toml, beside the `source` of the component where it has one:\n[components.{key}]\n\
-         calls = [{}]",
-        quoted.join(", ")
-    )
 }

@@ -43,6 +43,23 @@ pub(crate) struct OpenNode {
     is_open: bool,
     /// The tries of a model request that have failed, whatever ends it.
     failed_tries: Mutex<Vec<Attempt>>,
+    facts_if_cut_off: FactsIfCutOff,
+}
+
+/// What the record says of a node that is cut off, beside that it was. Whoever knows it puts it here
+/// before the node is dropped.
+#[derive(Clone, Default)]
+pub(crate) struct FactsIfCutOff(Arc<Mutex<JsonObject>>);
+
+impl FactsIfCutOff {
+    pub(crate) fn put(&self, facts: JsonObject) {
+        // One assignment leaves it whole.
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = facts;
+    }
+
+    fn take(&self) -> JsonObject {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Recorder {
@@ -146,6 +163,7 @@ impl Recorder {
             id: node.id.clone(),
             is_open: true,
             failed_tries: Mutex::default(),
+            facts_if_cut_off: FactsIfCutOff::default(),
         };
         match self.store().open_node(node).await {
             Ok(_) => Ok(open),
@@ -180,7 +198,7 @@ impl Recorder {
         }
     }
 
-    fn abandon(&self, id: NodeId, attempts: Vec<Attempt>) {
+    fn abandon(&self, id: NodeId, attempts: Vec<Attempt>, facts: JsonObject) {
         let end = NodeEnd {
             status: NodeStatus::Cancelled,
             output: None,
@@ -190,7 +208,7 @@ impl Recorder {
             )),
             usage: None,
             attempts,
-            facts: JsonObject::new(),
+            facts,
             finished_at: self.now(),
         };
         self.abandoned().push_back((id, end));
@@ -212,6 +230,11 @@ impl Recorder {
 impl OpenNode {
     pub(crate) fn id(&self) -> &NodeId {
         &self.id
+    }
+
+    /// Where to put what the record says of it when it is cut off.
+    pub(crate) fn facts_if_cut_off(&self) -> FactsIfCutOff {
+        self.facts_if_cut_off.clone()
     }
 
     /// Keeps a failed try of a model request for the record.
@@ -239,7 +262,8 @@ impl Drop for OpenNode {
     fn drop(&mut self) {
         if self.is_open {
             let tries = std::mem::take(&mut *self.failed_tries());
-            self.recorder.abandon(self.id.clone(), tries);
+            let facts = self.facts_if_cut_off.take();
+            self.recorder.abandon(self.id.clone(), tries, facts);
         }
     }
 }

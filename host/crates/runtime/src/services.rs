@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use openprogram_core::Json;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
+use openprogram_core::grant::Access;
 use openprogram_core::guest::{
     Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption,
 };
@@ -116,6 +117,13 @@ impl HostServices for Services {
     ) -> Result<Json, Failure> {
         self.check_running()?;
         resolve_picked(&self.ports, &self.frame, request, picked).await
+    }
+
+    fn note(&self, access: Access) {
+        // What comes after the end has no record to go into.
+        if !self.frame.has_ended() {
+            self.frame.note_access(access);
+        }
     }
 
     async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure> {

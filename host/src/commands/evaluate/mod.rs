@@ -65,6 +65,7 @@ pub(super) async fn evaluate(
             session: None,
             node: None,
             failure,
+            refusals: Vec::new(),
         })?);
         if outcomes.len().is_multiple_of(TOLD_EVERY) && outcomes.len() < count {
             console.say(&format!("{} of {count} cases", outcomes.len()));

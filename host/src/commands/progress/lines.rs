@@ -7,6 +7,7 @@ use openprogram_core::llm::RetryInfo;
 use openprogram_core::session::NodeStatus;
 use openprogram_runtime::Event;
 
+use crate::commands::refused::Refusal;
 use crate::commands::time::duration;
 use crate::text::one_line;
 
@@ -87,6 +88,12 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
             let line = format!("… no valid pick ({kind}), asking again, {retries_left} left");
             (Tone::Bad, line)
         }
+        Event::AccessRefused {
+            component, access, ..
+        } => (
+            Tone::Bad,
+            format!("✗ {}", Refusal::of(component, access)?.words()),
+        ),
         Event::Missed { count } => (Tone::Faint, format!("… {count} steps not shown")),
         _ => return None,
     })

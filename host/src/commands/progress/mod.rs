@@ -18,6 +18,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use self::screen::{Mode, Screen};
 use super::console::Console;
+use super::refused::Refusal;
 use crate::settings::TerminalSettings;
 
 /// Events a slow terminal may fall behind by; more are dropped and counted. Every piece of a text
@@ -29,7 +30,17 @@ const TICK: Duration = Duration::from_millis(250);
 /// The progress of one run.
 pub(super) struct Progress {
     sender: EventSender,
-    printing: JoinHandle<()>,
+    printing: JoinHandle<Vec<Refusal>>,
+    tells_all: bool,
+}
+
+/// What was not granted during a run.
+#[derive(Debug, Default)]
+pub(super) struct Refusals {
+    /// Each different one, in the order in which they came.
+    pub(super) listed: Vec<Refusal>,
+    /// Whether the person has seen them already.
+    pub(super) are_told: bool,
 }
 
 /// Starts to tell progress.
@@ -50,6 +61,7 @@ pub(super) fn start(json: bool, terminal: &TerminalSettings) -> Progress {
     let screen = Screen::new(io::stderr(), mode, Instant::now());
     Progress {
         sender,
+        tells_all: mode.tells_all,
         printing: tokio::spawn(print(receiver, screen)),
     }
 }
@@ -60,15 +72,19 @@ impl Progress {
         Some(self.sender.clone())
     }
 
-    /// Waits until everything that was told is printed. The run must be over.
-    pub(super) async fn finish(self) {
+    /// Waits until everything that was told is printed, and gives what was refused. The run must
+    /// be over.
+    pub(super) async fn finish(self) -> Refusals {
         drop(self.sender);
-        // Progress that could not be printed is no reason to fail.
-        let _ = self.printing.await;
+        Refusals {
+            // Progress that could not be printed is no reason to fail.
+            listed: self.printing.await.unwrap_or_default(),
+            are_told: self.tells_all,
+        }
     }
 }
 
-async fn print<W: Write>(mut events: EventReceiver, mut screen: Screen<W>) {
+async fn print<W: Write>(mut events: EventReceiver, mut screen: Screen<W>) -> Vec<Refusal> {
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     loop {
@@ -80,5 +96,5 @@ async fn print<W: Write>(mut events: EventReceiver, mut screen: Screen<W>) {
             _ = ticks.tick() => screen.tick(Instant::now()),
         }
     }
-    screen.finish();
+    screen.finish()
 }

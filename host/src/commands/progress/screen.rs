@@ -8,6 +8,7 @@ use openprogram_runtime::Event;
 
 use super::lines::{Tone, line, retry_line};
 use super::running::Running;
+use crate::commands::refused::Refusal;
 use crate::text::PieceCleaner;
 
 /// So long nothing is written before it is said what is running.
@@ -55,6 +56,7 @@ pub(super) struct Screen<W> {
     /// The line of what is running, where it stands.
     status: Option<String>,
     written_at: Instant,
+    refusals: Vec<Refusal>,
 }
 
 impl<W: Write> Screen<W> {
@@ -70,11 +72,18 @@ impl<W: Write> Screen<W> {
             running: Running::default(),
             status: None,
             written_at: now,
+            refusals: Vec::new(),
         }
     }
 
     /// Tells one event.
     pub(super) fn show(&mut self, event: &Event, now: Instant) {
+        if let Event::AccessRefused {
+            component, access, ..
+        } = event
+        {
+            self.refusals.extend(Refusal::of(component, access));
+        }
         if !self.mode.tells_all {
             if let Event::ModelRetried { retry, .. } = event {
                 self.put(Tone::Bad, &format!("warning: {}", retry_line(retry)));
@@ -129,10 +138,11 @@ impl<W: Write> Screen<W> {
         self.status = status;
     }
 
-    /// Ends what stands on the line of the cursor.
-    pub(super) fn finish(&mut self) {
+    /// Ends what stands on the line of the cursor, and gives what was refused.
+    pub(super) fn finish(&mut self) -> Vec<Refusal> {
         self.end_text();
         self.clear_status();
+        std::mem::take(&mut self.refusals)
     }
 
     /// The next piece of what a model writes; another node or tone begins a line of its own.

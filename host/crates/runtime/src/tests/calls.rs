@@ -188,13 +188,14 @@ async fn a_function_of_another_component_needs_a_grant() {
           "message": "`desk` may not call `test:shop/api.refund`",
           "details": {
             "what": "call test:shop/api.refund",
-            "how_to_allow": "in openprogram.toml, beside the `source` of the component where it has one:\n[components.desk]\ncalls = [\"test:shop/api.refund\"]"
+            "how_to_allow": "openprogram grant desk --call test:shop/api.refund"
           }
         }
         1 code test:desk/api.relay
           in   {"name":"refund","arguments":{}}
           fact n_refused=1
-          fact refused=[{"code":"denied","message":"`desk` may not call `test:shop/api.refund`","details":{"what":"call test:shop/api.refund","how_to_allow":"in openprogram.toml, beside the `source` of the component where it has one:\n[components.desk]\ncalls = [\"test:shop/api.refund\"]"}}]
+          fact refused=[{"code":"denied","message":"`desk` may not call `test:shop/api.refund`","details":{"what":"call test:shop/api.refund","how_to_allow":"openprogram grant desk --call test:shop/api.refund"}}]
+          fact access=[{"kind":"calls","what":"call test:shop/api.refund","refused":"`desk` may not call `test:shop/api.refund`","needed":"test:shop/api.refund","n":1}]
           denied: `desk` may not call `test:shop/api.refund`
     "#]]).await;
 }
@@ -206,7 +207,7 @@ fn granted(parts: &mut RuntimeParts) {
 }
 
 #[tokio::test]
-async fn a_grant_opens_one_function_and_the_next_refusal_keeps_it() {
+async fn a_grant_opens_one_function_and_no_other() {
     let runtime = runtime_with(functions(), granted);
     check_relay(
         &runtime,
@@ -232,9 +233,7 @@ async fn a_grant_opens_one_function_and_the_next_refusal_keeps_it() {
         "message": "`desk` may not call `test:shop/api.ping`",
         "details": {
             "what": "call test:shop/api.ping",
-            "how_to_allow": "in openprogram.toml, beside the `source` of the component where it has one:\n\
-                             [components.desk]\n\
-                             calls = [\"test:shop/api.refund\", \"test:shop/api.ping\"]",
+            "how_to_allow": "openprogram grant desk --call test:shop/api.ping",
         },
     });
     assert_eq!(told(&outcome), expected);

@@ -1,5 +1,6 @@
 //! Whole runs over scripted models and native functions.
 
+mod accesses;
 mod answers;
 mod calls;
 mod cancel;

@@ -46,9 +46,7 @@ async fn a_menu_that_cannot_work_is_refused_before_the_model_is_asked() {
             "message": "option `count`: `desk` may not call `test:shop/api.stock`",
             "details": {
                 "what": "call test:shop/api.stock",
-                "how_to_allow": "in openprogram.toml, beside the `source` of the component where it has one:\n\
-                             [components.desk]\n\
-                                 calls = [\"test:shop/api.stock\"]",
+                "how_to_allow": "openprogram grant desk --call test:shop/api.stock",
                 "option": "count",
             },
         }),

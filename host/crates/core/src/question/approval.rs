@@ -1,0 +1,165 @@
+//! What a person approves, to what the answer is bound, and what is left of it in the graph.
+
+use crate::grant::GrantKind;
+use crate::id::Timestamp;
+use crate::{Json, JsonObject};
+
+/// Something that happens only when a person says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Approval {
+    /// The full name of the function whose call it is part of.
+    pub function: String,
+    /// The component of that function.
+    pub component: String,
+    /// The digest of that component.
+    pub digest: String,
+    /// All arguments of the call.
+    pub arguments: JsonObject,
+    /// The names of those that no model sees.
+    pub hidden: Vec<String>,
+    /// What is wanted: `run NAME`, `call NAME`, or `POST https://…`.
+    pub what: String,
+    /// Which kind of grant asks, and its line with the component that has it; `None` where the
+    /// function itself wants to be approved.
+    pub grant: Option<AskingGrant>,
+    /// Why the author of the function wants it approved, in the author's words.
+    pub reason: Option<String>,
+}
+
+/// The grant that asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskingGrant {
+    /// Its kind.
+    pub kind: GrantKind,
+    /// Its line, with `ask` before it.
+    pub line: String,
+    /// The component that has it.
+    pub component: String,
+}
+
+impl Approval {
+    /// Everything that the answer holds for in one text, the same for the same call and another for
+    /// any other: function, digest, arguments, what is wanted, and by which grant.
+    ///
+    /// Its hash stands in the receipt. Members of objects are sorted, so that the order in which
+    /// arguments were written makes no difference.
+    #[must_use]
+    pub fn canonical_text(&self) -> String {
+        let grant = self.grant.as_ref().map(|grant| {
+            Json::from(vec![
+                grant.kind.key().to_owned(),
+                grant.line.clone(),
+                grant.component.clone(),
+            ])
+        });
+        let parts = vec![
+            self.function.clone().into(),
+            self.digest.clone().into(),
+            sorted(&Json::Object(self.arguments.clone())),
+            self.what.clone().into(),
+            grant.unwrap_or_default(),
+        ];
+        Json::Array(parts).to_string()
+    }
+}
+
+/// The value with the members of all objects in the order of their names.
+fn sorted(value: &Json) -> Json {
+    match value {
+        Json::Array(items) => items.iter().map(sorted).collect(),
+        Json::Object(members) => {
+            let mut names: Vec<_> = members.keys().collect();
+            names.sort();
+            let member = |name: &String| (name.clone(), sorted(&members[name]));
+            Json::Object(names.into_iter().map(member).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// How a question for an approval ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReceiptAnswer {
+    /// A person said yes.
+    Approved,
+    /// A person said no.
+    Declined,
+    /// Nobody answered in time.
+    TimedOut,
+    /// Nobody could be asked.
+    NobodyThere,
+}
+
+impl ReceiptAnswer {
+    const ALL: [Self; 4] = [
+        Self::Approved,
+        Self::Declined,
+        Self::TimedOut,
+        Self::NobodyThere,
+    ];
+
+    /// The word in the record.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Declined => "declined",
+            Self::TimedOut => "timeout",
+            Self::NobodyThere => "nobody-there",
+        }
+    }
+}
+
+/// What the graph keeps of one question for an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The hash of [`Approval::canonical_text`], `sha256:` and 64 hexadecimal digits.
+    pub question: String,
+    /// What was wanted.
+    pub what: String,
+    /// The line of the grant that asked; `None` where the function itself wants to be approved.
+    pub grant: Option<String>,
+    /// How it ended.
+    pub answer: ReceiptAnswer,
+    /// Who answered, for example `terminal`.
+    pub by: String,
+    /// When it ended.
+    pub at: Timestamp,
+}
+
+impl Receipt {
+    /// The fact of a node that holds the receipts of its call, an array of objects.
+    pub const FACT: &'static str = "approvals";
+
+    /// As one JSON object: `question`, `what`, `grant` where there is one, `answer` (`approved`,
+    /// `declined`, `timeout`, `nobody-there`), `by`, `at` (milliseconds since 1970).
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut object = JsonObject::new();
+        object.insert("question".to_owned(), self.question.clone().into());
+        object.insert("what".to_owned(), self.what.clone().into());
+        if let Some(grant) = &self.grant {
+            object.insert("grant".to_owned(), grant.clone().into());
+        }
+        object.insert("answer".to_owned(), self.answer.as_str().into());
+        object.insert("by".to_owned(), self.by.clone().into());
+        object.insert("at".to_owned(), self.at.0.into());
+        Json::Object(object)
+    }
+
+    /// Reads what [`Receipt::to_json`] wrote; `None` for anything else.
+    #[must_use]
+    pub fn from_json(value: &Json) -> Option<Self> {
+        let text = |key: &str| value.get(key)?.as_str().map(str::to_owned);
+        let answer = text("answer")?;
+        let known = |known: &ReceiptAnswer| known.as_str() == answer;
+        Some(Self {
+            question: text("question")?,
+            what: text("what")?,
+            grant: text("grant"),
+            answer: ReceiptAnswer::ALL.into_iter().find(known)?,
+            by: text("by")?,
+            at: Timestamp(value.get("at")?.as_i64()?),
+        })
+    }
+}

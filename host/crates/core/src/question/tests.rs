@@ -1,0 +1,242 @@
+//! Questions with their answers, and what an approval is bound to.
+
+use serde_json::json;
+
+use super::*;
+use crate::grant::GrantKind;
+use crate::id::Timestamp;
+use crate::schema::{IntegerKind, Type};
+use crate::{Json, JsonObject};
+
+fn prompt(options: &[&str]) -> Prompt {
+    Prompt {
+        text: "Which?".to_owned(),
+        options: options.iter().map(ToString::to_string).collect(),
+        ..Prompt::default()
+    }
+}
+
+/// What becomes of one reply to one prompt.
+fn reply(prompt: &Prompt, texts: &[&str]) -> String {
+    let body = QuestionBody::Ask(vec![prompt.clone()]);
+    let texts = texts.iter().map(ToString::to_string).collect();
+    match body.check_answer(Answer::Replies(vec![texts])) {
+        Ok(Answer::Replies(replies)) => replies[0].join("|"),
+        Ok(other) => format!("{other:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_reply_is_one_of_the_options_unless_any_text_is_an_answer() {
+    let closed = prompt(&["Red", "Blue", "blue"]);
+    let free = Prompt {
+        free_text: true,
+        ..closed.clone()
+    };
+    let multiple = Prompt {
+        multiple: true,
+        ..closed.clone()
+    };
+    let none_of = "is none of `Red`, `Blue`, `blue`";
+    for (prompt, texts, expected) in [
+        (&closed, &["Red"][..], "Red".to_owned()),
+        (&closed, &[" red "][..], "Red".to_owned()),
+        (&closed, &["BLUE"][..], format!("`BLUE` {none_of}")),
+        (&closed, &["blue"][..], "blue".to_owned()),
+        (&closed, &["green"][..], format!("`green` {none_of}")),
+        (&closed, &[][..], "0 answers where one is wanted".to_owned()),
+        (
+            &closed,
+            &["Red", "Blue"][..],
+            "2 answers where one is wanted".to_owned(),
+        ),
+        (&free, &["green"][..], "green".to_owned()),
+        (&free, &["red"][..], "Red".to_owned()),
+        (&multiple, &["blue", "Red"][..], "blue|Red".to_owned()),
+        (&multiple, &[][..], String::new()),
+        (
+            &multiple,
+            &["Red", "red"][..],
+            "`Red` is chosen twice".to_owned(),
+        ),
+        (&prompt(&[]), &["anything"][..], "anything".to_owned()),
+    ] {
+        assert_eq!(reply(prompt, texts), expected, "{texts:?} to {prompt:?}");
+    }
+}
+
+#[test]
+fn a_question_that_cannot_be_answered_is_not_put() {
+    let check = |body: QuestionBody| body.check().err().map(|error| error.to_string());
+    let ask = |prompts| check(QuestionBody::Ask(prompts));
+    assert_eq!(ask(vec![prompt(&["a", "b"]), prompt(&[])]), None);
+    assert_eq!(ask(Vec::new()).unwrap(), "the question has no prompts");
+    let many = ask(vec![prompt(&[]); PROMPTS_MAX + 1]);
+    assert_eq!(many.unwrap(), "the question has more than 32 prompts");
+    let twice = ask(vec![prompt(&["a", "a"])]).unwrap();
+    assert_eq!(twice, "option 2 (`a`) is empty or there twice");
+    let empty = ask(vec![prompt(&[" "])]).unwrap();
+    assert_eq!(empty, "option 1 (` `) is empty or there twice");
+    let long: Vec<String> = (0..=OPTIONS_MAX).map(|n| n.to_string()).collect();
+    let long: Vec<&str> = long.iter().map(String::as_str).collect();
+    assert_eq!(
+        ask(vec![prompt(&long)]).unwrap(),
+        "a prompt has more than 100 options"
+    );
+    let mut none = prompt(&[]);
+    none.multiple = true;
+    let none = ask(vec![none]).unwrap();
+    assert_eq!(none, "several options may be chosen, and there are none");
+    let mut wrong = prompt(&["a"]);
+    wrong.default = Some(vec!["b".to_owned()]);
+    assert_eq!(ask(vec![wrong]).unwrap(), "`b` is none of `a`");
+}
+
+fn form() -> QuestionBody {
+    let field = |name: &str, ty, required, default| FormField {
+        field: Field::new(name, ty),
+        required,
+        default,
+    };
+    QuestionBody::Form {
+        title: "An order".to_owned(),
+        fields: vec![
+            field("count", Type::Integer(IntegerKind::U8), true, None),
+            field("size", Type::String, true, Some(json!("small"))),
+            field("note", Type::String, false, None),
+        ],
+    }
+}
+
+#[test]
+fn a_form_is_filled_by_its_fields_and_their_types() {
+    let fill = |values: Json| {
+        let Json::Object(values) = values else {
+            panic!("an object");
+        };
+        match form().check_answer(Answer::Filled(values)) {
+            Ok(Answer::Filled(values)) => Json::Object(values).to_string(),
+            Ok(other) => format!("{other:?}"),
+            Err(error) => error.to_string(),
+        }
+    };
+    assert_eq!(form().check(), Ok(()));
+    assert_eq!(fill(json!({"count": "3"})), r#"{"count":3,"size":"small"}"#);
+    let all = json!({"note": "n", "size": "big", "count": 1});
+    assert_eq!(fill(all), r#"{"count":1,"size":"big","note":"n"}"#);
+    assert_eq!(fill(json!({})), "`count` needs a value");
+    assert_eq!(fill(json!({"color": 1})), "the form has no field `color`");
+    assert!(fill(json!({"count": 999})).starts_with("`count`: "));
+}
+
+#[test]
+fn an_answer_to_another_kind_of_question_is_none() {
+    let error = form().check_answer(Answer::Approved(true)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the answer is one to another kind of question"
+    );
+}
+
+#[test]
+fn defaults_hold_for_silence_and_never_for_a_refusal() {
+    let confirm = |default| QuestionBody::Confirm {
+        text: "Go on?".to_owned(),
+        default,
+    };
+    let mut with_default = prompt(&["a", "b"]);
+    with_default.default = Some(vec!["b".to_owned()]);
+    let replies = Ok(Answer::Replies(vec![vec!["b".to_owned()]]));
+    let timed_out = Err(Unanswered::TimedOut);
+    for (body, expected) in [
+        // A default of no is one.
+        (confirm(Some(false)), Ok(Answer::Confirmed(false))),
+        (confirm(None), timed_out.clone()),
+        (QuestionBody::Ask(vec![with_default.clone()]), replies),
+        (
+            QuestionBody::Ask(vec![with_default, prompt(&[])]),
+            timed_out.clone(),
+        ),
+        (form(), timed_out.clone()),
+        (QuestionBody::Approval(Box::new(approval())), timed_out),
+    ] {
+        assert_eq!(
+            body.without_answer(Unanswered::TimedOut),
+            expected,
+            "{body:?}"
+        );
+        for reason in [Unanswered::Declined, Unanswered::NobodyThere] {
+            assert_eq!(body.without_answer(reason), Err(reason), "{body:?}");
+        }
+    }
+}
+
+fn approval() -> Approval {
+    let arguments = json!({"to": {"b": 1, "a": [true]}, "amount": 30});
+    Approval {
+        function: "acme:shop/desk.refund".to_owned(),
+        component: "shop".to_owned(),
+        digest: "sha256:1".to_owned(),
+        arguments: arguments.as_object().cloned().unwrap(),
+        hidden: Vec::new(),
+        what: "run acme:shop/desk.refund".to_owned(),
+        grant: None,
+        reason: Some("It pays.".to_owned()),
+    }
+}
+
+#[test]
+fn an_approval_is_bound_to_everything_but_the_order_of_arguments() {
+    let text = approval().canonical_text();
+    let expected = r#"["acme:shop/desk.refund","sha256:1",{"amount":30,"to":{"a":[true],"b":1}},"run acme:shop/desk.refund",null]"#;
+    assert_eq!(text, expected);
+    let mut same = approval();
+    let reordered = json!({"amount": 30, "to": {"a": [true], "b": 1}});
+    same.arguments = reordered.as_object().cloned().unwrap();
+    same.reason = None;
+    assert_eq!(same.canonical_text(), text);
+    let changes: [fn(&mut Approval); 5] = [
+        |approval| approval.function.push('s'),
+        |approval| approval.digest.push('2'),
+        |approval| approval.what.push('s'),
+        |approval| {
+            approval.arguments.insert("amount".to_owned(), json!(31));
+        },
+        |approval| {
+            approval.grant = Some(AskingGrant {
+                kind: GrantKind::Calls,
+                line: "ask shop.refund".to_owned(),
+                component: "desk".to_owned(),
+            });
+        },
+    ];
+    for change in changes {
+        let mut other = approval();
+        change(&mut other);
+        assert_ne!(other.canonical_text(), text, "{other:?}");
+    }
+}
+
+#[test]
+fn a_receipt_reads_back() {
+    for answer in [
+        ReceiptAnswer::Approved,
+        ReceiptAnswer::Declined,
+        ReceiptAnswer::TimedOut,
+        ReceiptAnswer::NobodyThere,
+    ] {
+        for grant in [None, Some("ask shop.refund".to_owned())] {
+            let receipt = Receipt {
+                question: "sha256:2".to_owned(),
+                what: "call shop.refund".to_owned(),
+                grant,
+                answer,
+                by: "terminal".to_owned(),
+                at: Timestamp(1_000),
+            };
+            assert_eq!(Receipt::from_json(&receipt.to_json()), Some(receipt));
+        }
+    }
+    assert_eq!(Receipt::from_json(&Json::Object(JsonObject::new())), None);
+}

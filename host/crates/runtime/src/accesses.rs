@@ -1,0 +1,125 @@
+//! What one call reached for, for its record: every use of a grant and every refusal, equal ones
+//! counted. Bounded, because what a function asks for is up to it.
+
+use openprogram_core::context::cut;
+use openprogram_core::grant::{Access, AccessOutcome};
+use openprogram_core::{Json, JsonObject};
+
+/// How many different accesses a node lists; `access_left_out` counts those beyond.
+const ACCESSES_LISTED_MAX: usize = 64;
+/// Most bytes of each text of an access, cut in its middle.
+const ACCESS_TEXT_BYTES_MAX: usize = 1_000;
+/// Most bytes of the line that would allow something; longer ones are no grants.
+const GRANT_BYTES_MAX: usize = 4_096;
+
+/// The fact that lists the accesses of a call: an array of objects as [`Access::to_json`] gives
+/// them, each with `n`, how often it happened.
+const LISTED: &str = "access";
+/// The fact that counts the accesses that are not listed.
+const LEFT_OUT: &str = "access_left_out";
+
+/// The accesses of one call.
+#[derive(Debug, Default)]
+pub(crate) struct Accesses {
+    listed: Vec<(Access, u64)>,
+    n_left_out: u64,
+}
+
+impl Accesses {
+    /// Takes one in.
+    pub(crate) fn note(&mut self, access: Access) {
+        if let Some((_, n)) = self.listed.iter_mut().find(|(known, _)| *known == access) {
+            *n += 1;
+        } else if self.listed.len() < ACCESSES_LISTED_MAX {
+            self.listed.push((access, 1));
+        } else {
+            self.n_left_out += 1;
+        }
+    }
+
+    /// Adds them to the facts of a node.
+    pub(crate) fn add_to(&self, facts: &mut JsonObject) {
+        let one = |(access, n): &(Access, u64)| {
+            let mut json = access.to_json();
+            json["n"] = (*n).into();
+            json
+        };
+        if !self.listed.is_empty() {
+            let listed: Json = self.listed.iter().map(one).collect();
+            facts.insert(LISTED.to_owned(), listed);
+        }
+        if self.n_left_out > 0 {
+            facts.insert(LEFT_OUT.to_owned(), self.n_left_out.into());
+        }
+    }
+}
+
+/// The access with texts of bounded length. The line that would allow it is kept whole, since a part
+/// of it allows something else; grants are bounded themselves.
+pub(crate) fn bounded(access: Access) -> Access {
+    let short = |text: String| match text.len() {
+        0..=ACCESS_TEXT_BYTES_MAX => text,
+        _ => cut(&text, ACCESS_TEXT_BYTES_MAX).into_owned(),
+    };
+    let outcome = match access.outcome {
+        AccessOutcome::Granted { grant } => AccessOutcome::Granted { grant },
+        AccessOutcome::Refused { message, needed } => AccessOutcome::Refused {
+            message: short(message),
+            needed: needed.filter(|line| line.len() <= GRANT_BYTES_MAX),
+        },
+    };
+    Access {
+        kind: access.kind,
+        what: short(access.what),
+        outcome,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openprogram_core::grant::GrantKind;
+    use serde_json::json;
+
+    use super::*;
+
+    fn refused(what: &str) -> Access {
+        Access::refused(GrantKind::Env, what, "not granted", Some(what.to_owned()))
+    }
+
+    #[test]
+    fn equal_accesses_are_counted_and_too_many_different_ones_too() {
+        let mut accesses = Accesses::default();
+        let mut facts = JsonObject::new();
+        accesses.add_to(&mut facts);
+        assert_eq!(facts, JsonObject::new());
+        for number in 0..ACCESSES_LISTED_MAX + 3 {
+            accesses.note(refused(&format!("VARIABLE_{number}")));
+            accesses.note(refused("VARIABLE_0"));
+        }
+        accesses.add_to(&mut facts);
+        let listed = facts[LISTED].as_array().unwrap();
+        assert_eq!(listed.len(), ACCESSES_LISTED_MAX);
+        let first = json!({
+            "kind": "env", "what": "VARIABLE_0", "refused": "not granted",
+            "needed": "VARIABLE_0", "n": ACCESSES_LISTED_MAX + 4,
+        });
+        assert_eq!((&listed[0], &facts[LEFT_OUT]), (&first, &json!(3)));
+        assert_eq!(Access::from_json(&listed[0]), Some(refused("VARIABLE_0")));
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_a_line_is_whole_or_not_there() {
+        let long = "ä".repeat(3_000);
+        let Access { what, outcome, .. } = bounded(Access::refused(
+            GrantKind::Http,
+            &long,
+            &long,
+            Some(long.clone()),
+        ));
+        assert!(what.len() < 1_200, "{}", what.len());
+        let AccessOutcome::Refused { message, needed } = outcome else {
+            panic!("a refusal stays one");
+        };
+        assert!(message.len() < 1_200 && needed.is_none());
+    }
+}
