@@ -5,6 +5,8 @@
 
 use std::ffi::OsStr;
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
@@ -164,6 +166,16 @@ impl Project {
     #[cfg(target_os = "linux")]
     #[must_use]
     pub fn run_on_terminal(&self, arguments: &[&str]) -> Outcome {
+        self.run_typing("", arguments)
+    }
+
+    /// The same with something that the person types.
+    ///
+    /// # Panics
+    /// As [`Project::run_on_terminal`].
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub fn run_typing(&self, typed: &str, arguments: &[&str]) -> Outcome {
         let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
         let binary = self.binary.display().to_string();
         let words = std::iter::once(binary.as_str()).chain(arguments.iter().copied());
@@ -179,7 +191,10 @@ impl Project {
         // Its input stays open: an end of it would be typed into the terminal.
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn().expect("`script`");
-        let input = child.stdin.take();
+        let mut input = child.stdin.take();
+        if let Some(input) = &mut input {
+            input.write_all(typed.as_bytes()).expect("what is typed");
+        }
         let output = child.wait_with_output().expect("`script`");
         drop(input);
         Outcome {
@@ -206,8 +221,18 @@ impl Project {
         command
     }
 
+    /// The file that `openprogram` is.
+    pub(crate) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// The folder that holds the project folder, the home, and what tests put there.
+    pub(crate) fn base(&self) -> &Path {
+        self.base.path()
+    }
+
     /// Any program in the place and with the environment of a command.
-    fn command_of(&self, program: &Path) -> Command {
+    pub(crate) fn command_of(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
             .env_clear()
@@ -275,7 +300,7 @@ impl Outcome {
     }
 }
 
-fn outcome(output: Output) -> Outcome {
+pub(crate) fn outcome(output: Output) -> Outcome {
     let text = |bytes| String::from_utf8(bytes).expect("the binary writes text");
     Outcome {
         code: code(output.status),

@@ -10,4 +10,5 @@ pub mod many;
 pub mod metadata;
 pub mod snapshot;
 pub mod soak;
+pub mod told;
 pub mod web;

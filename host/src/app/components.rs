@@ -15,7 +15,7 @@ use openprogram_component::{
 use openprogram_core::grant::{FolderGrant, Grant, Grants};
 
 use super::{App, AppError};
-use crate::install::{ComponentStore, InstallError, Lock, LockEntry};
+use crate::install::{Binding, ComponentStore, InstallError, Lock, LockEntry, check_binding};
 use crate::settings::ComponentSettings;
 use crate::source::{component_file, name_of};
 use crate::state::StateFolder;
@@ -27,6 +27,8 @@ pub(super) struct Available {
     pub(super) origin: Origin,
     /// What it is granted.
     pub(super) grants: Grants,
+    /// What a person said yes to.
+    pub(super) bound: Option<Binding>,
 }
 
 /// Where its bytes are.
@@ -45,15 +47,39 @@ impl Available {
             name: name_of(&path),
             origin: Origin::Path(path),
             grants: Grants::default(),
+            bound: None,
         }
     }
 
-    fn of_project(component: &ComponentSettings) -> Self {
+    fn of_project(component: &ComponentSettings, lock: &Lock) -> Self {
         Self {
             name: component.name.clone(),
             origin: Origin::Path(component.source.clone()),
             grants: component.grants.clone(),
+            bound: lock.grants.get(&component.name).cloned(),
         }
+    }
+
+    /// Whether it is a source folder of the project file: code of the person, which builds with
+    /// every right that the person has. Its bytes change with every edit, so a yes to one of them
+    /// would be asked for all the time and protect nothing.
+    pub(super) fn is_own_code(&self) -> bool {
+        matches!(&self.origin, Origin::Path(path) if path.is_dir())
+    }
+
+    /// Refuses grants that nobody said yes to for these bytes.
+    ///
+    /// # Errors
+    /// What differs from what was confirmed, and the command that confirms.
+    pub(super) fn check_bound(&self, digest: &str) -> Result<(), InstallError> {
+        if self.is_own_code() {
+            return Ok(());
+        }
+        let checked = check_binding(self.bound.as_ref(), digest, &self.grants);
+        checked.map_err(|why| InstallError::Unbound {
+            name: self.name.clone(),
+            why,
+        })
     }
 }
 
@@ -80,13 +106,15 @@ impl App {
     /// Every component of the project file and of this lock, by name.
     pub(super) fn available_with(&self, lock: &Lock) -> Vec<Available> {
         let settings = &self.settings;
-        let of_project = settings.components.iter().map(Available::of_project);
+        let of_project = settings.components.iter();
+        let of_project = of_project.map(|component| Available::of_project(component, lock));
         let installed = lock.components.iter().map(|(name, entry)| {
             let grants = settings.grants_of_installed.get(name).cloned();
             Available {
                 name: name.clone(),
                 origin: Origin::Installed(entry.clone()),
                 grants: grants.unwrap_or_default(),
+                bound: lock.grants.get(name).cloned(),
             }
         });
         let mut available: Vec<_> = of_project.chain(installed).collect();

@@ -24,6 +24,14 @@ pub struct Listing {
     pub engine_was_built: bool,
 }
 
+impl Listing {
+    /// The components whose functions are known.
+    pub(super) fn components(&self) -> Vec<LoadedComponent> {
+        let known = self.known.iter();
+        known.map(|listed| listed.component.clone()).collect()
+    }
+}
+
 /// A component whose functions are known.
 #[derive(Debug)]
 pub struct Listed {

@@ -4,6 +4,7 @@
 //! inspection no store. Nothing here knows how a command prints or ends.
 
 mod components;
+mod granting;
 mod installing;
 mod listing;
 mod models;
@@ -17,7 +18,7 @@ use openprogram_component::{
     ComponentHost, Engine, EngineError, EngineOptions, Limits, LoadError, LoadedComponent,
     MetadataMode,
 };
-use openprogram_core::catalog::{Catalog, CatalogError};
+use openprogram_core::catalog::{Catalog, CatalogError, ResolveError};
 use openprogram_core::failure::FailureCode;
 use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::session::{MemoryStore, SessionStore};
@@ -26,10 +27,11 @@ use openprogram_runtime::{CallPolicy, GrantError, Providers, Runtime, RuntimePar
 use openprogram_store::{Durability, SqliteStore};
 
 use self::components::{Available, Loader};
+pub use self::granting::{GrantChange, GrantPlan, Granted, Standing};
 pub use self::installing::{Added, Removed, Updated};
 pub use self::listing::{Listed, Listing, Unknown};
 use self::models::{Models, SharedTransport};
-use crate::settings::{ModelNames, Settings};
+use crate::settings::{EditError, ModelNames, Settings};
 use crate::state::{MarkedStore, RunningSessions, StateFolder};
 
 /// Why what a command needs cannot be built from the settings.
@@ -63,6 +65,32 @@ pub enum AppError {
     /// A grant of the project file means nothing.
     #[error("a grant in the project file cannot be used")]
     Grant(#[source] GrantError),
+    /// A call that is to be granted means no function.
+    #[error("`{component}` cannot be granted a call")]
+    Call {
+        /// The component.
+        component: String,
+        /// Why.
+        source: ResolveError,
+    },
+    /// The project file cannot be changed by the program.
+    #[error("`{}` cannot be changed; write the grants there", path.display())]
+    Edit {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: EditError,
+    },
+    /// A grant that is to be taken away is not there.
+    #[error(
+        "`{component}` has no grant `{line}`; `openprogram grants {component}` lists what it has"
+    )]
+    NotGranted {
+        /// The component.
+        component: String,
+        /// The grant, as an option.
+        line: String,
+    },
     /// The model cannot be used.
     #[error(transparent)]
     Model(OpenError),
@@ -73,15 +101,18 @@ impl AppError {
     #[must_use]
     pub fn code(&self) -> FailureCode {
         match self {
-            Self::UnknownComponent { .. } => FailureCode::NotFound,
+            Self::UnknownComponent { .. } | Self::Call { .. } | Self::NotGranted { .. } => {
+                FailureCode::NotFound
+            }
             Self::Load { source, .. } => match source {
                 LoadError::Imports { missing, .. } if missing.is_empty() => FailureCode::Denied,
                 LoadError::Engine(_) => FailureCode::Internal,
                 _ => FailureCode::InvalidArgument,
             },
-            Self::Add { .. } | Self::Grant(_) | Self::Model(OpenError::NotAName { .. }) => {
-                FailureCode::InvalidArgument
-            }
+            Self::Add { .. }
+            | Self::Grant(_)
+            | Self::Edit { .. }
+            | Self::Model(OpenError::NotAName { .. }) => FailureCode::InvalidArgument,
             Self::Model(_) => FailureCode::NoProvider,
         }
     }
@@ -226,6 +257,9 @@ impl App {
                 granted.map_err(AppError::Grant)?;
             }
         }
+        for (component, loaded) in components.iter().zip(&loaded) {
+            component.check_bound(loaded.digest())?;
+        }
         let providers = match &choice.models {
             Some(names) => {
                 for number in &self.settings.models.numbers {
@@ -234,7 +268,7 @@ impl App {
                         let _ = writeln!(words, "warning: {warning}");
                     }
                 }
-                let mut models = Models::new(self, &loader, &loaded);
+                let mut models = Models::new(self, &loader, &loaded, &components);
                 models.open_all(names, words).await?
             }
             None => Providers::default(),

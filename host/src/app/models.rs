@@ -10,7 +10,9 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use openprogram_component::{Engine, GuestProvider, Limits, LoadedComponent, MetadataMode};
+use openprogram_component::{
+    Engine, GuestProvider, Limits, LoadedComponent, MetadataMode, Permissions,
+};
 use openprogram_core::llm::{
     Abilities, EventSink, FormatAbility, LlmError, ModelReply, ModelRequest, Provider,
 };
@@ -21,7 +23,7 @@ use openprogram_providers::{
 };
 use openprogram_runtime::Providers;
 
-use super::components::Loader;
+use super::components::{Available, Loader};
 use super::{App, AppError};
 use crate::input::read_text;
 use crate::settings::{ModelNames, ModelSettings, ProviderSettings};
@@ -53,6 +55,7 @@ pub(super) struct Models<'a> {
     app: &'a App,
     loader: &'a Loader,
     components: HashMap<String, LoadedComponent>,
+    permissions: HashMap<String, Permissions>,
     opened: Vec<Opened>,
 }
 
@@ -64,13 +67,23 @@ struct Opened {
 }
 
 impl<'a> Models<'a> {
-    /// `loaded` are the components that functions come from.
-    pub(super) fn new(app: &'a App, loader: &'a Loader, loaded: &[LoadedComponent]) -> Self {
+    /// `loaded` are the components that functions come from, and `available` the same in the same
+    /// order: one that is a model too may touch what its grants say.
+    pub(super) fn new(
+        app: &'a App,
+        loader: &'a Loader,
+        loaded: &[LoadedComponent],
+        available: &[Available],
+    ) -> Self {
         let components = loaded.iter().map(|c| (c.name().to_owned(), c.clone()));
+        let permissions = available
+            .iter()
+            .map(|component| (component.name.clone(), app.permissions(component)));
         Self {
             app,
             loader,
             components: components.collect(),
+            permissions: permissions.collect(),
             opened: Vec::new(),
         }
     }
@@ -129,6 +142,9 @@ impl<'a> Models<'a> {
         {
             let mode = MetadataMode::Run;
             let loaded = self.loader.load(&component, mode, words).await?;
+            component.check_bound(loaded.digest())?;
+            self.permissions
+                .insert(component.name.clone(), self.app.permissions(&component));
             self.components.insert(component.name, loaded);
         }
         Ok(())
@@ -142,6 +158,7 @@ impl<'a> Models<'a> {
         let components = ComponentModels {
             engine: self.loader.engine.clone(),
             components: self.components.clone(),
+            permissions: self.permissions.clone(),
         };
         registry.register("component:NAME", components)?;
         let models = &self.app.settings.models;
@@ -164,6 +181,7 @@ fn open_script(folder: &Path, file: &str) -> Result<Arc<dyn Provider>, Failed> {
 struct ComponentModels {
     engine: Engine,
     components: HashMap<String, LoadedComponent>,
+    permissions: HashMap<String, Permissions>,
 }
 
 #[async_trait]
@@ -177,8 +195,9 @@ impl ProviderFactory for ComponentModels {
         };
         let full_name = format!("{COMPONENT_KIND}:{name}");
         let (engine, component) = (self.engine.clone(), component.clone());
+        let permissions = self.permissions.get(name).cloned().unwrap_or_default();
         let provider = GuestProvider::new(full_name, engine, component, Limits::default())?;
-        Ok(Arc::new(provider))
+        Ok(Arc::new(provider.with_permissions(permissions)))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Where a command writes: data on stdout, words for people on stderr.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, BufRead as _, IsTerminal as _, Write};
 
 use openprogram_core::Json;
 
+use super::exit::NotConfirmed;
 use crate::settings::TerminalSettings;
 use crate::text::{clean, escape_json};
 
@@ -98,6 +99,38 @@ impl Console {
         // As above.
         let line = format!("\u{1b}[{code}m{word}:\u{1b}[0m {}", clean(words));
         let _ = writeln!(self.words, "{line}");
+    }
+
+    /// Puts a question to the person at the terminal, unless `has_yes` answers it. `command` is what
+    /// says yes where nobody can be asked.
+    ///
+    /// # Errors
+    /// [`NotConfirmed`] when the answer is not yes, or nobody is there to ask.
+    pub fn confirm(
+        &mut self,
+        question: &str,
+        has_yes: bool,
+        command: &str,
+    ) -> Result<(), NotConfirmed> {
+        if has_yes {
+            return Ok(());
+        }
+        if !(io::stdin().is_terminal() && Self::has_watcher()) {
+            return Err(NotConfirmed(format!(
+                "a person has to say yes to this, and there is no terminal to ask on; `{command}` \
+                 says yes"
+            )));
+        }
+        // A question that cannot be written is answered with no.
+        let _ = write!(self.words, "{} [y/N] ", clean(question));
+        let _ = self.words.flush();
+        let mut answer = String::new();
+        let read = io::stdin().lock().read_line(&mut answer);
+        let is_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+        if read.is_ok() && is_yes {
+            return Ok(());
+        }
+        Err(NotConfirmed("declined; nothing was changed".to_owned()))
     }
 
     /// Where tools that are run for this command put their words.

@@ -65,6 +65,11 @@ impl Exit {
 #[error("{0}")]
 pub struct Usage(pub String);
 
+/// A person did not say yes, or nobody could be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotConfirmed(pub String);
+
 /// Checks of `doctor` failed; what to do stands with each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} of the checks failed; see `failed` above")]
@@ -175,6 +180,8 @@ impl Report {
                 );
             let kind = if is_usage {
                 Some(of(FailureCode::InvalidArgument))
+            } else if cause.is::<NotConfirmed>() {
+                Some(of(FailureCode::Denied))
             } else if cause.is::<ChecksFailed>() {
                 Some((Exit::Failed, "check-failed"))
             } else if let Some(error) = cause.downcast_ref::<AppError>() {
@@ -348,7 +355,8 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
     let detail = |key: &str| failure.details.get(key).and_then(Json::as_str);
     match failure.code {
         FailureCode::Denied => {
-            detail("how_to_allow").map(|how| format!("to allow it: {}", cut(how)))
+            // Whole, since half a command is another one, and ready to be pasted.
+            detail("how_to_allow").map(|how| format!("to allow it: {how}"))
         }
         // Most sentences of this kind name the ways already.
         FailureCode::NoProvider if failure.message.contains("--model") => None,

@@ -8,6 +8,7 @@ pub mod exit;
 
 mod arguments;
 mod evaluate;
+mod grant_lines;
 mod graph;
 mod progress;
 mod refused;
@@ -23,10 +24,13 @@ mod config;
 mod decide;
 mod doctor;
 mod functions;
+mod grant;
+mod grants;
 mod inspect;
 mod new;
 mod providers;
 mod remove;
+mod revoke;
 mod run;
 mod sessions;
 mod show;
@@ -69,6 +73,9 @@ pub enum Command {
     Update(update::Args),
     Remove(remove::Args),
     Functions(functions::Args),
+    Grant(grant::Args),
+    Revoke(revoke::Args),
+    Grants(grants::Args),
     Run(run::Args),
     Decide(decide::Args),
     Sessions(sessions::Args),
@@ -98,6 +105,9 @@ impl Command {
             Self::Update(args) => update::run(&args, &app(found)?, console).await,
             Self::Remove(args) => remove::run(&args, &app(found)?, console),
             Self::Functions(args) => functions::run(&args, &app(found)?, console).await,
+            Self::Grant(args) => grant::run(&args, &app(found)?, console).await,
+            Self::Revoke(args) => revoke::run(&args, &app(found)?, console).await,
+            Self::Grants(args) => grants::run(&args, &app(found)?, console),
             Self::Run(args) => run::run(args, &app(found)?, console).await,
             Self::Decide(args) => decide::run(args, &app(found)?, console).await,
             Self::Sessions(args) => sessions::run(&args, &app(found)?, console).await,
@@ -120,6 +130,9 @@ impl Command {
             Self::Update(args) => (args.json, ErrorForm::Plain),
             Self::Remove(args) => (args.json, ErrorForm::Plain),
             Self::Functions(args) => (args.json, ErrorForm::Plain),
+            Self::Grant(args) => (args.json, ErrorForm::Plain),
+            Self::Revoke(args) => (args.json, ErrorForm::Plain),
+            Self::Grants(args) => (args.json, ErrorForm::Plain),
             Self::Run(args) => (args.json, ErrorForm::Run),
             Self::Decide(args) => (args.json, ErrorForm::Decide),
             Self::Sessions(args) => (args.json, ErrorForm::Plain),

@@ -1,16 +1,17 @@
-//! The lock file `openprogram.lock`: which bytes every installed component is.
+//! The lock file `openprogram.lock`: which bytes every installed component is, and what the grants of
+//! components were given to.
 //!
-//! The program writes it and a person may read it. It is sorted and has one table per component, so
-//! that two branches that add different ones merge; a file that merged badly is refused, whole.
+//! The program writes it and a person may read it. It is sorted and has its tables by component, so
+//! that two branches that change different ones merge; a file that merged badly is refused, whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{InstallError, LockFormError, unreadable, unwritable};
+use super::{Binding, InstallError, LockFormError, unreadable, unwritable};
 use crate::input::open_found;
 use crate::settings::{COMPONENTS_MAX, LOCK_FILE, check_component_name};
 
@@ -19,8 +20,8 @@ pub const LOCK_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// The version of its form that this program reads and writes.
 const LOCK_VERSION: i64 = 1;
 const HEAD: &str = "\
-# Which components are installed. Keep this file in version control; `openprogram add`, `update` and
-# `remove` write it.
+# Which components are installed, and what their grants were given to. Keep this file in version
+# control; `openprogram add`, `update`, `remove`, `grant` and `revoke` write it.
 ";
 
 /// One installed component.
@@ -44,6 +45,8 @@ pub struct LockEntry {
 pub struct Lock {
     /// The entries.
     pub components: BTreeMap<String, LockEntry>,
+    /// What a person said yes to, by the name of the component, installed or not.
+    pub grants: BTreeMap<String, Binding>,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +55,8 @@ struct LockText {
     version: i64,
     #[serde(default)]
     components: BTreeMap<String, LockEntry>,
+    #[serde(default)]
+    grants: BTreeMap<String, Binding>,
 }
 
 impl Lock {
@@ -89,14 +94,18 @@ impl Lock {
         if read.version != LOCK_VERSION {
             return Err(of_version(read.version));
         }
-        if read.components.len() > COMPONENTS_MAX {
+        if read.components.len().max(read.grants.len()) > COMPONENTS_MAX {
             return Err(format!("more than {COMPONENTS_MAX} components"));
         }
         for (name, entry) in &read.components {
             check(name, entry).map_err(|message| format!("`components.{name}`: {message}"))?;
         }
+        for (name, binding) in &read.grants {
+            check_bound(name, binding).map_err(|message| format!("`grants.{name}`: {message}"))?;
+        }
         Ok(Self {
             components: read.components,
+            grants: read.grants,
         })
     }
 
@@ -119,17 +128,20 @@ impl Lock {
     }
 
     fn to_text(&self) -> String {
-        let quoted = |text: &str| toml::Value::from(text).to_string();
         let mut text = format!("{HEAD}version = {LOCK_VERSION}\n");
-        for (name, entry) in &self.components {
-            text.push_str(&format!(
-                "\n[components.{name}]\nsource = {}\ndigest = {}\nsize = {}\n",
-                quoted(&entry.source),
-                quoted(&entry.digest),
-                entry.size
-            ));
-            if let Some(contract) = &entry.contract {
-                text.push_str(&format!("contract = {}\n", quoted(contract)));
+        let names: BTreeSet<_> = self.components.keys().chain(self.grants.keys()).collect();
+        for name in names {
+            if let Some(entry) = self.components.get(name) {
+                write_entry(&mut text, name, entry);
+            }
+            if let Some(Binding { digest, given }) = self.grants.get(name) {
+                let given: Vec<_> = given.iter().map(|line| quoted(line)).collect();
+                text.push_str(&format!(
+                    "\n[grants.{name}]\ndigest = {}\ngiven = [{}]\n",
+                    quoted(digest),
+                    // One line, so that two branches which change it never merge by themselves.
+                    given.join(", ")
+                ));
             }
         }
         text
@@ -155,6 +167,22 @@ impl Lock {
     }
 }
 
+fn write_entry(text: &mut String, name: &str, entry: &LockEntry) {
+    text.push_str(&format!(
+        "\n[components.{name}]\nsource = {}\ndigest = {}\nsize = {}\n",
+        quoted(&entry.source),
+        quoted(&entry.digest),
+        entry.size
+    ));
+    if let Some(contract) = &entry.contract {
+        text.push_str(&format!("contract = {}\n", quoted(contract)));
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
 /// The version of a lock file of another form.
 fn other_version(text: &str) -> Option<i64> {
     let table: toml::Table = toml::from_str(text).ok()?;
@@ -168,23 +196,49 @@ fn of_version(version: i64) -> String {
 
 fn check(name: &str, entry: &LockEntry) -> Result<(), String> {
     check_component_name(name)?;
-    let is_hash = |text: &str| {
-        text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-    };
     if entry.source.trim().is_empty() || entry.source.contains(char::is_control) {
         return Err("`source` is not the path of a file or folder".to_owned());
     }
-    if !entry.digest.strip_prefix("sha256:").is_some_and(is_hash) {
-        return Err("`digest` is not `sha256:` and 64 hexadecimal digits".to_owned());
-    }
+    check_digest(&entry.digest)?;
     if !entry.contract.as_deref().is_none_or(is_hash) {
         return Err("`contract` is not 64 hexadecimal digits".to_owned());
     }
     Ok(())
 }
 
+fn check_bound(name: &str, binding: &Binding) -> Result<(), String> {
+    check_component_name(name)?;
+    check_digest(&binding.digest)?;
+    if !binding.has_form() {
+        return Err("`given` is not a sorted list of grants".to_owned());
+    }
+    Ok(())
+}
+
+fn check_digest(digest: &str) -> Result<(), String> {
+    if !digest.strip_prefix("sha256:").is_some_and(is_hash) {
+        return Err("`digest` is not `sha256:` and 64 hexadecimal digits".to_owned());
+    }
+    Ok(())
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Writes the text of a project file, whole or not at all.
+///
+/// # Errors
+/// When the folder cannot be written, or a link has the name of the file.
+pub fn write_project_file(path: &Path, text: &str) -> Result<(), InstallError> {
+    if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+        return Err(InstallError::Link(path.to_owned()));
+    }
+    write_whole(path, text.as_bytes())
+}
+
 /// Writes a file beside its place, and puts it there at once. It is on the disk before it has the
-/// name, so that a power cut leaves the old file or the new one.
+/// name, so that a power cut leaves the old file or the new one. It has the mode of the old one.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), InstallError> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.new", std::process::id()));
@@ -196,6 +250,11 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), InstallError>
         .create_new(true)
         .open(&new)
         .and_then(|mut file| {
+            if let Ok(old) = fs::symlink_metadata(path)
+                && old.is_file()
+            {
+                file.set_permissions(old.permissions())?;
+            }
             file.write_all(bytes)?;
             file.sync_all()
         })
@@ -239,8 +298,8 @@ mod tests {
         assert_eq!(files.len(), 1, "{files:?}");
         let text = fs::read_to_string(folder.path().join(LOCK_FILE)).unwrap();
         expect![[r#"
-            # Which components are installed. Keep this file in version control; `openprogram add`, `update` and
-            # `remove` write it.
+            # Which components are installed, and what their grants were given to. Keep this file in version
+            # control; `openprogram add`, `update`, `remove`, `grant` and `revoke` write it.
             version = 1
 
             [components.desk]
@@ -322,6 +381,61 @@ mod tests {
         check(
             &with(&format!("digest = \"{digest}\"\nsize = 1")).replace("\"a\"", "\"\""),
             expect!["`components.a`: `source` is not the path of a file or folder"],
+        );
+    }
+
+    #[test]
+    fn what_grants_were_given_to_stands_beside_the_component_and_is_read_again() {
+        let digest = format!("sha256:{}", "0a".repeat(32));
+        let grants = |env: &str| openprogram_core::grant::Grants {
+            env: vec![env.parse().unwrap()],
+            ask_user: true,
+            ..Default::default()
+        };
+        let mut lock = Lock::default();
+        for (name, env) in [("shop", "LANG"), ("desk", "ask HOME")] {
+            let bound = Binding::new(&digest, &grants(env));
+            lock.grants.insert(name.to_owned(), bound);
+        }
+        lock.components
+            .insert("shop".to_owned(), entry("s.wasm", None));
+        let text = lock.to_text();
+        assert_eq!(Lock::parse(&text).unwrap(), lock);
+        let tables = text.split_once("version = 1\n").unwrap().1;
+        expect![[r#"
+
+            [grants.desk]
+            digest = "sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
+            given = ["ask_user true", "env ask HOME"]
+
+            [components.shop]
+            source = "s.wasm"
+            digest = "sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
+            size = 70000
+
+            [grants.shop]
+            digest = "sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
+            given = ["ask_user true", "env LANG"]
+        "#]]
+        .assert_eq(tables);
+        let with = |given: &str| {
+            format!("version = 1\n[grants.a]\ndigest = \"{digest}\"\ngiven = {given}\n")
+        };
+        for given in [
+            "[]",
+            "['env B', 'env A']",
+            "['env A', 'env A']",
+            "['fly']",
+            "[\"env A\\n\"]",
+        ] {
+            check(
+                &with(given),
+                expect!["`grants.a`: `given` is not a sorted list of grants"],
+            );
+        }
+        check(
+            &with("[]").replace("sha256:", ""),
+            expect!["`grants.a`: `digest` is not `sha256:` and 64 hexadecimal digits"],
         );
     }
 

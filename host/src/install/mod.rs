@@ -1,9 +1,11 @@
-//! What is installed: the lock file of a project, and the bytes of its components by digest.
+//! What is installed: the lock file of a project, and the bytes of its components by digest. And what
+//! the grants of components were given to.
 //!
 //! The lock file says which bytes a project means and is kept in version control; the bytes lie in
 //! the state folder and are fetched from their source where they are missing. Nothing here loads or
 //! runs a component.
 
+mod binding;
 mod difference;
 mod lock;
 mod origin;
@@ -14,8 +16,9 @@ use std::path::{Path, PathBuf};
 
 use openprogram_core::failure::FailureCode;
 
+pub use binding::{Binding, Unbound, check_binding};
 pub use difference::{Difference, difference};
-pub use lock::{LOCK_FILE_BYTES_MAX, Lock, LockEntry};
+pub use lock::{LOCK_FILE_BYTES_MAX, Lock, LockEntry, write_project_file};
 pub use origin::{local_path, locked_source};
 pub use store::{ComponentStore, InstallGuard};
 
@@ -86,6 +89,20 @@ pub enum InstallError {
         /// The name.
         name: String,
     },
+    /// The component is granted something that nobody said yes to as it is now.
+    #[error(
+        "the grants of `{name}` are not confirmed as they are now ({why}); `openprogram grant \
+         {name}` shows them and asks"
+    )]
+    Unbound {
+        /// The component.
+        name: String,
+        /// What is different from what was confirmed.
+        why: Unbound,
+    },
+    /// What a person looked at was changed before it could be written.
+    #[error("`{}` was changed meanwhile; do it once more", .0.display())]
+    Meanwhile(PathBuf),
     /// Nothing of this name is installed.
     #[error("no component `{name}` is installed{}", installed(known))]
     NotInstalled {
@@ -188,6 +205,7 @@ impl InstallError {
     pub fn code(&self) -> FailureCode {
         match self {
             Self::NotInstalled { .. } => FailureCode::NotFound,
+            Self::Unbound { .. } => FailureCode::Denied,
             Self::Unwritable { .. } => FailureCode::Internal,
             _ => FailureCode::InvalidArgument,
         }

@@ -4,6 +4,7 @@
 //! the current folder upwards; `OPENPROGRAM_HOME` moves the state folder and nothing else. Variables
 //! are asked for by name and never listed.
 
+mod edit;
 mod file;
 mod find;
 mod grants;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+pub use edit::{EditError, Given, ProjectText};
 pub use file::{ComponentEntry, FormError, ProjectFile, ProviderEntry, RuntimesTable};
 use openprogram_core::grant::Grants;
 use openprogram_core::secret::Secret;
@@ -223,6 +225,12 @@ impl Settings {
         self.components.iter().find(|c| c.name == name)
     }
 
+    /// The grants of every component, whichever file names its source.
+    pub fn all_grants(&self) -> impl Iterator<Item = &Grants> {
+        let named = self.components.iter().map(|component| &component.grants);
+        named.chain(self.grants_of_installed.values())
+    }
+
     fn apply(
         &mut self,
         file: ProjectFile,
@@ -247,9 +255,12 @@ impl Settings {
             let message = format!("more than {COMPONENTS_MAX} components");
             return Err(invalid("components".to_owned(), message));
         }
-        for (name, entry) in file.components {
+        for (name, mut entry) in file.components {
             let key = format!("components.{name}");
             check_component_name(&name).map_err(|message| invalid(key.clone(), message))?;
+            let collapsed = entry.grants.collapse();
+            collapsed
+                .map_err(|(kind, message)| invalid(format!("{key}.{}", kind.key()), message))?;
             let source = entry.source.as_deref();
             if source.is_some_and(|source| source.trim().is_empty()) {
                 let message = "the path is empty; write a `.wasm` file or a source folder";
@@ -496,6 +507,12 @@ mod tests {
             "[components]\na = \" \"",
             expect![
                 "`components.a` in `PROJECT/openprogram.toml`: the path is empty; write a `.wasm` file or a source folder"
+            ],
+        );
+        check(
+            "[components.a]\nmodels = [\"x:y=5\", \"x:y=6\"]",
+            expect![
+                "`components.a.models` in `PROJECT/openprogram.toml`: `x:y=5` and `x:y=6` are about the same thing and say different things; keep one"
             ],
         );
         check(

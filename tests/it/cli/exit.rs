@@ -73,11 +73,9 @@ fn a_refusal_says_how_to_allow_it() {
     let refused = project.run(&call);
     insta::assert_snapshot!("refusal", refused.shown(&project));
 
-    // What the refusal says is granted in the project file, and then the call is made.
-    let file = std::fs::read_to_string(project.path("openprogram.toml")).unwrap();
-    let file = file.replace("caller = \"caller.wasm\"\n", "");
-    let grant = "[components.caller]\nsource = \"caller.wasm\"\ncalls = [\"hostile:healthy/guest.double\"]\n";
-    let project = project.file("openprogram.toml", format!("{file}\n{grant}"));
+    // What the refusal says is done, and then the call is made.
+    let granted = project.allow_as_told(&refused);
+    assert_eq!(granted.code, 0, "{granted:?}");
     let allowed = project.run(&call);
     assert_eq!(
         (allowed.code, allowed.stdout.as_str()),

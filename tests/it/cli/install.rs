@@ -73,8 +73,9 @@ fn a_component_is_added_listed_run_inspected_updated_and_removed() {
     step(&project, &["inspect", "shop"]);
     let bytes = many::component("shop", 1, 1);
     let locked = format!(
-        "# Which components are installed. Keep this file in version control; `openprogram add`, \
-         `update` and\n# `remove` write it.\nversion = 1\n\n[components.shop]\n\
+        "# Which components are installed, and what their grants were given to. Keep this file in \
+         version\n# control; `openprogram add`, `update`, `remove`, `grant` and `revoke` write it.\n\
+         version = 1\n\n[components.shop]\n\
          source = \"shop.wasm\"\ndigest = \"{}\"\nsize = {}\n",
         digest_of(&bytes),
         bytes.len()
@@ -190,10 +191,14 @@ fn a_name_stands_in_one_file_and_grants_may_stand_in_the_other() {
     let call = ["run", "call", "--arg", "name=add-0"];
     let call = [&call[..], &["--arg", "arguments={\"number\": 1}"]].concat();
     let denied = refused(&project, 3, &call);
-    assert!(denied.contains("[components.caller]"), "{denied}");
+    assert!(
+        denied.contains("openprogram grant caller --call"),
+        "{denied}"
+    );
 
     let grant = "[components.caller]\ncalls = [\"many:shop/guest.add-0\"]\n";
     let project = project.file("openprogram.toml", grant);
+    done(&project, &["grant", "caller", "--yes"]);
     assert_eq!(done(&project, &call).stdout, "2\n");
 
     let project = project.file("openprogram.toml", "[components]\nshop = \"shop.wasm\"\n");

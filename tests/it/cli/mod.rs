@@ -8,6 +8,7 @@ mod decide;
 mod doctor;
 mod evaluate;
 mod exit;
+mod grants;
 mod help;
 mod install;
 mod locked;

@@ -21,11 +21,11 @@ async fn caller_of_itself_ends_at_a_limit_and_the_graph_shows_the_chain() {
           limit-reached: `hostile:caller/guest.down` is already running 4 times in this chain
         2 code hostile:caller/guest.down caller=1
           in   {}
-          fact host_calls=2
+          fact host_calls=3
           limit-reached: `hostile:caller/guest.down` is already running 4 times in this chain
         3 code hostile:caller/guest.down caller=2
           in   {}
-          fact host_calls=2
+          fact host_calls=3
           limit-reached: `hostile:caller/guest.down` is already running 4 times in this chain
         4 code hostile:caller/guest.down caller=3
           in   {}

@@ -1,4 +1,4 @@
-//! Calls whatever it is told to, whether or not it may.
+//! Calls and reads whatever it is told to, whether or not it may.
 
 /// Calls.
 #[openprogram_guest::functions(package = "hostile:caller")]
@@ -37,6 +37,11 @@ pub mod guest {
     pub fn wide(times: u32) -> u32 {
         let went_well = |_: &u32| functions::call(leaf::NAME, json!({})).is_ok();
         u32::try_from((0..times).filter(went_well).count()).unwrap_or(u32::MAX)
+    }
+
+    /// Gives a variable of the environment, when it is there.
+    pub fn variable(name: String) -> Option<String> {
+        std::env::var(name).ok()
     }
 
     /// Does nothing.

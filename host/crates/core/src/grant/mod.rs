@@ -6,6 +6,7 @@
 
 mod access;
 mod address;
+mod change;
 mod command;
 mod folder;
 mod http;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use access::{Access, AccessOutcome};
 pub use address::{AddressKind, address_kind};
+pub use change::GrantLine;
 pub use command::{GrantKind, grant_command, shell_word};
 pub use folder::{FolderAccess, FolderGrant};
 pub use http::{HttpGrant, HttpTarget, TargetError};

@@ -280,3 +280,53 @@ fn an_access_is_read_as_it_was_written() {
     }
     assert_eq!(Access::from_json(&crate::Json::Null), None);
 }
+
+#[test]
+fn a_line_is_read_in_normal_form_and_takes_the_place_of_one_about_the_same() {
+    fn read(kind: GrantKind, line: &str) -> GrantLine {
+        GrantLine::parse(kind, line).unwrap()
+    }
+    for (kind, one, other, replaces) in [
+        (GrantKind::Dirs, "ro:data", "rw:data", true),
+        (GrantKind::Dirs, "ro:data", "ro:other=data", true),
+        (GrantKind::Dirs, "ro:data", "ro:other", false),
+        (GrantKind::Env, "LANG", "ask LANG", true),
+        (GrantKind::Env, "LANG", "LANGUAGE", false),
+        (GrantKind::Models, "a:b", "a:b=5", true),
+        (GrantKind::Http, "https://a.b", "ask https://A.B:443/", true),
+        (GrantKind::Http, "https://a.b", "POST https://a.b", false),
+        (GrantKind::Calls, "a.b", "a.c", false),
+        (GrantKind::AskUser, "true", "true", true),
+    ] {
+        let (one, other) = (read(kind, one), read(kind, other));
+        assert_eq!(one.replaces(&other), replaces, "{one:?} {other:?}");
+        assert_eq!(read(kind, &one.line), one);
+    }
+    assert!(!read(GrantKind::Env, "A").replaces(&read(GrantKind::Calls, "A")));
+    assert_eq!(
+        read(GrantKind::Models, "a:b").canonical(),
+        "models a:b=100000"
+    );
+    let refused = GrantLine::parse(GrantKind::AskUser, "yes").unwrap_err();
+    assert_eq!(refused.to_string(), "`ask_user` is `true` or `false`");
+}
+
+#[test]
+fn grants_that_are_the_same_count_once_and_those_that_contradict_each_other_are_refused() {
+    let with_env = |lines: &[&str]| Grants {
+        env: lines.iter().map(|line| line.parse().unwrap()).collect(),
+        ..Grants::default()
+    };
+    let mut grants = with_env(&["B", "A", "B", " A "]);
+    grants.collapse().unwrap();
+    assert_eq!(grants, with_env(&["B", "A"]));
+    assert_eq!(grants.canonical_lines(), ["env A", "env B"]);
+    let (kind, message) = with_env(&["A", "ask A"]).collapse().unwrap_err();
+    assert_eq!(
+        (kind, message.as_str()),
+        (
+            GrantKind::Env,
+            "`A` and `ask A` are about the same thing and say different things; keep one"
+        )
+    );
+}

@@ -1,0 +1,157 @@
+//! Grants on the command line: the options that `grant` and `revoke` share, and how grants are shown.
+
+use std::path::Path;
+
+use openprogram_core::Json;
+use openprogram_core::grant::{FolderGrant, Grant, GrantKind, GrantLine, Grants, SecretGrant};
+use serde_json::json;
+
+use super::exit::Usage;
+use crate::app::Standing;
+use crate::settings::Settings;
+
+/// The options, each a line as in the project file.
+#[derive(Debug, clap::Args)]
+pub(super) struct GrantOptions {
+    /// A folder with everything below it, `ro:PATH` or `rw:PATH`; `=NAME` behind it gives it another
+    /// path for the guest
+    #[arg(long = "dir", value_name = "LINE")]
+    dirs: Vec<String>,
+    /// A variable of the environment, by its name
+    #[arg(long, value_name = "LINE")]
+    env: Vec<String>,
+    /// A place of the network, `[METHOD[,METHOD…] ]URL`: scheme, host, port and the beginning of the
+    /// path; GET and HEAD where no method is named
+    #[arg(long, value_name = "LINE")]
+    http: Vec<String>,
+    /// A secret that the host adds to requests below a URL and the guest never sees,
+    /// `VARIABLE=URL[ HEADER[: PREFIX]]`
+    #[arg(long = "secret", value_name = "LINE")]
+    secrets: Vec<String>,
+    /// A model that it may open, `PROVIDER:MODEL[=TOKENS]`
+    #[arg(long = "use-model", value_name = "LINE")]
+    models: Vec<String>,
+    /// A function of another component that it may call
+    #[arg(long = "call", value_name = "LINE")]
+    calls: Vec<String>,
+    /// That it may put questions to the person who runs it
+    #[arg(long)]
+    ask_user: bool,
+}
+
+impl GrantOptions {
+    /// The grants that were typed.
+    pub(super) fn lines(&self) -> Result<Vec<GrantLine>, Usage> {
+        let asks = if self.ask_user { &["true"][..] } else { &[] };
+        let asks: Vec<_> = asks.iter().map(|&word| word.to_owned()).collect();
+        let mut lines = Vec::new();
+        for (kind, typed) in [
+            (GrantKind::Dirs, &self.dirs),
+            (GrantKind::Env, &self.env),
+            (GrantKind::Http, &self.http),
+            (GrantKind::Secrets, &self.secrets),
+            (GrantKind::Models, &self.models),
+            (GrantKind::Calls, &self.calls),
+            (GrantKind::AskUser, &asks),
+        ] {
+            for line in typed {
+                let read = GrantLine::parse(kind, line);
+                lines.push(read.map_err(|error| Usage(format!("`{}`: {error}", kind.option())))?);
+            }
+        }
+        Ok(lines)
+    }
+}
+
+/// A grant as a person types it, with what is to be known about it on this machine.
+pub(super) struct Shown {
+    kind: GrantKind,
+    line: String,
+    note: Option<String>,
+}
+
+impl Shown {
+    /// All grants of a component.
+    pub(super) fn all(grants: &Grants, settings: &Settings) -> Vec<Self> {
+        let kinds = GrantKind::ALL.into_iter();
+        let lines = kinds.flat_map(|kind| {
+            let lines = grants.lines_of(kind).into_iter();
+            lines.map(move |line| (kind, line))
+        });
+        let shown = lines.map(|(kind, line)| Self {
+            note: note(kind, &line, settings),
+            kind,
+            line,
+        });
+        shown.collect()
+    }
+
+    /// Whether the yes of a person holds this line.
+    pub(super) fn canonical(&self) -> String {
+        format!("{} {}", self.kind.key(), self.line)
+    }
+
+    pub(super) fn to_text(&self) -> String {
+        let option = self.kind.option();
+        let typed = match self.kind {
+            GrantKind::AskUser => option.to_owned(),
+            _ => format!("{option} {}", self.line),
+        };
+        let note = self.note.as_ref();
+        note.map_or(typed.clone(), |note| format!("{typed}  ({note})"))
+    }
+
+    pub(super) fn to_json(&self) -> Json {
+        json!({
+            "kind": self.kind.key(),
+            "line": self.line,
+            "option": self.kind.option(),
+            "note": self.note,
+        })
+    }
+}
+
+/// What is missing on this machine for a grant to be of use.
+pub(crate) fn note(kind: GrantKind, line: &str, settings: &Settings) -> Option<String> {
+    let missing = |name: &str| {
+        let is_set = settings.granted_values.contains_key(name);
+        // One that is granted just now was not looked up.
+        let is_known = settings
+            .all_grants()
+            .any(|grants| names_variable(grants, name));
+        (is_known && !is_set).then(|| format!("the variable {name} is not set"))
+    };
+    match kind {
+        GrantKind::Dirs => {
+            let grant: Grant<FolderGrant> = line.parse().ok()?;
+            let path = settings.project_folder.join(&grant.what.path);
+            missing_folder(&path)
+        }
+        GrantKind::Env => missing(line.strip_prefix("ask ").unwrap_or(line)),
+        GrantKind::Secrets => {
+            let grant: Grant<SecretGrant> = line.parse().ok()?;
+            missing(&grant.what.variable)
+        }
+        _ => None,
+    }
+}
+
+fn names_variable(grants: &Grants, name: &str) -> bool {
+    let env = grants.env.iter().any(|grant| grant.what.name == name);
+    env || grants
+        .secrets
+        .iter()
+        .any(|grant| grant.what.variable == name)
+}
+
+fn missing_folder(path: &Path) -> Option<String> {
+    (!path.is_dir()).then(|| format!("there is no folder `{}`", path.display()))
+}
+
+/// How grants stand, for programs: whether they count, and why they do not.
+pub(super) fn standing_to_json(standing: &Standing) -> (Json, Json) {
+    match standing {
+        Standing::OwnCode | Standing::Confirmed => (true.into(), Json::Null),
+        Standing::Unbound(unbound) => (false.into(), unbound.to_string().into()),
+    }
+}

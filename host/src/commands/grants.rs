@@ -1,0 +1,69 @@
+//! `openprogram grants`: what every component may do, and whether that was confirmed.
+
+use serde_json::json;
+
+use super::console::Console;
+use super::grant_lines::{Shown, standing_to_json};
+use crate::app::{App, Granted, Standing};
+use crate::text::one_line;
+
+/// Shows what components are granted, and whether it was confirmed for the bytes that they have
+///
+/// Behind a grant stands what it lacks on this machine: a variable that is not set, a folder that is
+/// not there. Nothing is built, compiled or run for it.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The component; all of the project when there is none
+    name: Option<String>,
+    /// Print {"components": [{"name", "digest", "confirmed", "reason", "grants": [{"kind", "line",
+    /// "option", "note"}]}]}; "digest" is null for a source folder, which needs no confirmation
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
+    let granted = app.granted(args.name.as_deref())?;
+    if args.json {
+        let components = granted.iter().map(|granted| {
+            let (confirmed, reason) = standing_to_json(&granted.standing);
+            let grants = Shown::all(&granted.grants, app.settings());
+            let grants: Vec<_> = grants.iter().map(Shown::to_json).collect();
+            json!({
+                "name": granted.name,
+                "digest": granted.digest,
+                "confirmed": confirmed,
+                "reason": reason,
+                "grants": grants,
+            })
+        });
+        let components: Vec<_> = components.collect();
+        console.json(&json!({"components": components}))?;
+        return Ok(());
+    }
+    if granted.is_empty() {
+        console.say("there are no components yet; `openprogram add SOURCE` installs one");
+    }
+    for granted in &granted {
+        console.text(&to_text(granted, app))?;
+    }
+    Ok(())
+}
+
+fn to_text(granted: &Granted, app: &App) -> String {
+    let name = &granted.name;
+    if granted.grants.is_empty() {
+        return format!("{name}: nothing");
+    }
+    let mut lines = vec![match &granted.standing {
+        Standing::OwnCode => format!("{name}: a source folder of the project"),
+        Standing::Confirmed => format!("{name}: confirmed"),
+        Standing::Unbound(why) => format!(
+            "{name}: not confirmed ({}); `openprogram grant {name}` shows it and asks",
+            one_line(&why.to_string(), 4_000)
+        ),
+    }];
+    for grant in Shown::all(&granted.grants, app.settings()) {
+        lines.push(format!("    {}", one_line(&grant.to_text(), 4_000)));
+    }
+    lines.join("\n")
+}
