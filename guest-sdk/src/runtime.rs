@@ -1,12 +1,12 @@
-//! The language model runtime that a function works with.
+//! The language model runtimes that a function works with.
 //!
-//! The host lends it for one call; nothing here makes one, so a function that takes a runtime can
-//! only be tried with a host.
+//! The host lends them for one call, or opens them; so a function that takes a runtime can only be
+//! tried with a host.
 
 use crate::bindings::openprogram::agentic::runtime as raw;
 use crate::{Failure, Request, Turn, failure};
 
-/// A handle to one runtime, lent to a function for one call.
+/// A handle to one runtime, lent to a function for one call or opened by it.
 ///
 /// A function receives it by declaring a parameter `runtime`, `exec_runtime` or `review_runtime` of
 /// type `&Runtime` or `Option<&Runtime>`; callers and models never supply it. What a function sets
@@ -16,6 +16,31 @@ use crate::{Failure, Request, Turn, failure};
 pub struct Runtime(raw::Runtime);
 
 impl Runtime {
+    /// Opens a runtime with the model of this name, for this call alone.
+    ///
+    /// A person has to grant the model to the component, with a number of tokens that all its calls
+    /// in one run spend together. Calls below are not lent it. It ends when it is dropped.
+    ///
+    /// ```
+    /// use openprogram_guest::{Failure, Runtime};
+    ///
+    /// fn second_opinion(question: &str, runtime: &Runtime) -> Result<[String; 2], Failure> {
+    ///     let other = Runtime::open("openai:gpt-5-mini")?;
+    ///     Ok([runtime.exec(question)?.text(), other.exec(question)?.text()])
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Denied`](crate::FailureKind::Denied) without the grant,
+    /// [`NoProvider`](crate::FailureKind::NoProvider) when there is no such model,
+    /// [`LimitReached`](crate::FailureKind::LimitReached) when the call has opened 64 of them.
+    pub fn open(model: &str) -> Result<Self, Failure> {
+        raw::Runtime::open(model)
+            .map(Self)
+            .map_err(failure::from_host)
+    }
+
     /// Makes one turn: the model works, calls tools where it may, and answers.
     ///
     /// A turn is a text or a [`Request`](crate::Request). It gives the [`Reply`](crate::Reply) of the

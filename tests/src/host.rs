@@ -3,6 +3,7 @@
 //! All hosts of a test binary share one engine and one cache of compiled code. Times are fixed and
 //! ids are counted, so that whole graphs can be compared.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -12,12 +13,13 @@ use openprogram_component::{
 };
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::Failure;
+use openprogram_core::grant::{Grant, Grants, ModelGrant};
 use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::llm::Provider;
 use openprogram_core::session::{MemoryStore, Node, NodeQuery, SessionStore};
 use openprogram_core::{Json, JsonObject};
 use openprogram_runtime::testing::{
-    CountingIds, FixedClock, ScriptedProvider, ScriptedReply, shown_graph,
+    CountingIds, FixedClock, NamedModels, ScriptedProvider, ScriptedReply, shown_graph,
 };
 use openprogram_runtime::{CallPolicy, Providers, RunLimits, RunOutcome, RunRequest};
 use openprogram_runtime::{Runtime, RuntimeParts};
@@ -53,6 +55,8 @@ pub async fn load(name: &str, bytes: Vec<u8>) -> Result<LoadedComponent, LoadErr
 pub struct TestHost {
     guests: Vec<(String, Vec<u8>)>,
     grants: Vec<(String, String)>,
+    models: Vec<(String, Grant<ModelGrant>)>,
+    other_models: NamedModels,
     model: Model,
     limits: Limits,
     run_limits: RunLimits,
@@ -87,6 +91,8 @@ impl TestHost {
         Self {
             guests: Vec::new(),
             grants: Vec::new(),
+            models: Vec::new(),
+            other_models: NamedModels::default(),
             model: Model::None,
             limits: Limits::default(),
             run_limits: RunLimits::default(),
@@ -112,6 +118,24 @@ impl TestHost {
     pub fn grant(mut self, component: &str, function: &str) -> Self {
         self.grants
             .push((component.to_owned(), function.to_owned()));
+        self
+    }
+
+    /// Lets one component open a model; the grant is a line as in a project file.
+    ///
+    /// # Panics
+    /// When the line is no grant.
+    #[must_use]
+    pub fn grant_model(mut self, component: &str, line: &str) -> Self {
+        let grant = line.parse().expect("the line is a grant of a model");
+        self.models.push((component.to_owned(), grant));
+        self
+    }
+
+    /// Adds a model that may be opened by this name.
+    #[must_use]
+    pub fn other_model(mut self, name: &str, provider: Arc<dyn Provider>) -> Self {
+        self.other_models = self.other_models.with(name, provider);
         self
     }
 
@@ -176,6 +200,11 @@ impl TestHost {
                 .grant(&catalog, component, function)
                 .expect("the grant names a function");
         }
+        let mut granted: BTreeMap<String, Grants> = BTreeMap::new();
+        for (component, grant) in self.models {
+            granted.entry(component).or_default().models.push(grant);
+        }
+        let granted = granted.into_iter().map(|(name, g)| (name, Arc::new(g)));
         let providers = match self.model {
             Model::None => Providers::default(),
             Model::Provider(provider) => Providers::all(provider),
@@ -189,6 +218,8 @@ impl TestHost {
         let parts = RuntimeParts {
             providers,
             policy,
+            models: Arc::new(self.other_models),
+            grants: granted.collect(),
             limits: self.run_limits,
             clock: Arc::new(FixedClock(Timestamp(0))),
             ids: Arc::new(CountingIds::default()),

@@ -9,6 +9,7 @@ mod installing;
 mod listing;
 mod models;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,10 +21,13 @@ use openprogram_component::{
 };
 use openprogram_core::catalog::{Catalog, CatalogError, ResolveError};
 use openprogram_core::failure::FailureCode;
+use openprogram_core::grant::Grants;
 use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::session::{MemoryStore, SessionStore};
 use openprogram_providers::OpenError;
-use openprogram_runtime::{CallPolicy, GrantError, Providers, Runtime, RuntimeParts};
+use openprogram_runtime::{
+    CallPolicy, GrantError, ModelOpener, NoModels, Providers, Runtime, RuntimeParts,
+};
 use openprogram_store::{Durability, SqliteStore};
 
 use self::components::{Available, Loader};
@@ -260,19 +264,14 @@ impl App {
         for (component, loaded) in components.iter().zip(&loaded) {
             component.check_bound(loaded.digest())?;
         }
-        let providers = match &choice.models {
-            Some(names) => {
-                for number in &self.settings.models.numbers {
-                    if let Some(warning) = &number.warning {
-                        // Words that cannot be written are no reason to fail.
-                        let _ = writeln!(words, "warning: {warning}");
-                    }
-                }
-                let mut models = Models::new(self, &loader, &loaded, &components);
-                models.open_all(names, words).await?
-            }
-            None => Providers::default(),
-        };
+        let grants: BTreeMap<_, _> = components
+            .iter()
+            .map(|component| (component.name.clone(), Arc::new(component.grants.clone())))
+            .collect();
+        let models = Models::new(self, &loader, &loaded, &components);
+        let (providers, opener) = self
+            .models(models, choice.models.as_ref(), &grants, words)
+            .await?;
         let Loader { engine, state, .. } = loader;
         let mut host = ComponentHost::new(engine.clone(), Limits::default());
         for (component, available) in loaded.into_iter().zip(&components) {
@@ -286,6 +285,8 @@ impl App {
         };
         let mut parts = RuntimeParts::new(store, Arc::new(host), Arc::new(catalog));
         parts.providers = providers;
+        parts.models = opener;
+        parts.grants = grants;
         parts.policy = policy;
         parts.retry = self.settings.models.retry;
         parts.exec_timeout = self.settings.models.exec_timeout;
@@ -293,6 +294,32 @@ impl App {
             runtime: Runtime::new(parts),
             engine,
         })
+    }
+
+    /// The models behind the runtimes, and what opens those that are granted.
+    async fn models(
+        &self,
+        mut models: Models<'_>,
+        names: Option<&ModelNames>,
+        grants: &BTreeMap<String, Arc<Grants>>,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<(Providers, Arc<dyn ModelOpener>)> {
+        let Some(names) = names else {
+            return Ok((Providers::default(), Arc::new(NoModels)));
+        };
+        for number in &self.settings.models.numbers {
+            if let Some(warning) = &number.warning {
+                // Words that cannot be written are no reason to fail.
+                let _ = writeln!(words, "warning: {warning}");
+            }
+        }
+        let providers = models.open_all(names, words).await?;
+        if grants.values().all(|grants| grants.models.is_empty()) {
+            return Ok((providers, Arc::new(NoModels)));
+        }
+        let granted = grants.values().map(AsRef::as_ref);
+        let opener = models.opener(granted, words).await?;
+        Ok((providers, Arc::new(opener)))
     }
 }
 

@@ -7,12 +7,14 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use openprogram_component::{
     Engine, GuestProvider, Limits, LoadedComponent, MetadataMode, Permissions,
 };
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::grant::Grants;
 use openprogram_core::llm::{
     Abilities, EventSink, FormatAbility, LlmError, ModelReply, ModelRequest, Provider,
 };
@@ -21,7 +23,7 @@ use openprogram_providers::{
     Registry, ScriptProvider, ServerModel, ServerOptions, TextProtocol, Transport, TransportError,
     TransportOptions, WithDecisions,
 };
-use openprogram_runtime::Providers;
+use openprogram_runtime::{ModelOpener, Providers};
 
 use super::components::{Available, Loader};
 use super::{App, AppError};
@@ -103,6 +105,22 @@ impl<'a> Models<'a> {
         })
     }
 
+    /// What opens the models that these components are granted, while a run goes on. Paths in their
+    /// names start at the project file.
+    pub(super) async fn opener(
+        &mut self,
+        grants: impl Iterator<Item = &Grants>,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<GrantedModels> {
+        for grant in grants.flat_map(|grants| &grants.models) {
+            self.load_component(&grant.what.model, words).await?;
+        }
+        Ok(GrantedModels {
+            registry: self.registry(&self.app.settings.project_folder)?,
+            opened: Mutex::default(),
+        })
+    }
+
     async fn open(
         &mut self,
         typed: &Option<String>,
@@ -168,6 +186,30 @@ impl<'a> Models<'a> {
             registry.register(&form, ServerModels::new(provider, models, transport))?;
         }
         Ok(registry)
+    }
+}
+
+/// Opens models by name while a run goes on, each once.
+pub(super) struct GrantedModels {
+    registry: Registry,
+    opened: Mutex<HashMap<String, Arc<dyn Provider>>>,
+}
+
+#[async_trait]
+impl ModelOpener for GrantedModels {
+    async fn open(&self, model: &str) -> Result<Arc<dyn Provider>, Failure> {
+        let lock = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(provider) = lock().get(model) {
+            return Ok(Arc::clone(provider));
+        }
+        let provider = self.registry.open(model).await.map_err(|error| {
+            let told = format!("{:#}", anyhow::Error::from(error));
+            Failure::new(FailureCode::NoProvider, told).with("model", model)
+        })?;
+        // Two that meet here share the one that came first.
+        let mut opened = lock();
+        let provider = opened.entry(model.to_owned()).or_insert(provider);
+        Ok(Arc::clone(provider))
     }
 }
 

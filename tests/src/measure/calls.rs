@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
 use openprogram_component::{ComponentHost, Limits};
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::{FunctionRef, RuntimeRole};
+use openprogram_core::function::{FunctionRef, RuntimeRef};
 use openprogram_core::guest::{
     DecisionRequest, FunctionCall, FunctionHost, HostServices, PickedOption,
 };
@@ -178,15 +178,15 @@ fn nothing() -> Failure {
 
 #[async_trait]
 impl HostServices for NoServices {
-    fn model(&self, _: RuntimeRole) -> Result<String, Failure> {
+    fn model(&self, _: RuntimeRef) -> Result<String, Failure> {
         Err(nothing())
     }
 
-    fn system(&self, _: RuntimeRole) -> Result<Option<String>, Failure> {
+    fn system(&self, _: RuntimeRef) -> Result<Option<String>, Failure> {
         Err(nothing())
     }
 
-    fn set_system(&self, _: RuntimeRole, _: Option<String>) -> Result<(), Failure> {
+    fn set_system(&self, _: RuntimeRef, _: Option<String>) -> Result<(), Failure> {
         Err(nothing())
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use openprogram_component::{ComponentHost, Limits, LoadedComponent, Network, Permissions};
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::{Access, AccessOutcome, Grants};
 use openprogram_core::guest::{
     ApprovalRequest, CallReport, DecisionRequest, FunctionCall, FunctionHost as _, HostServices,
@@ -233,15 +233,15 @@ fn none() -> Failure {
 
 #[async_trait]
 impl HostServices for Keeping {
-    fn model(&self, _role: RuntimeRole) -> Result<String, Failure> {
+    fn model(&self, _role: RuntimeRef) -> Result<String, Failure> {
         Err(none())
     }
 
-    fn system(&self, _role: RuntimeRole) -> Result<Option<String>, Failure> {
+    fn system(&self, _role: RuntimeRef) -> Result<Option<String>, Failure> {
         Err(none())
     }
 
-    fn set_system(&self, _role: RuntimeRole, _text: Option<String>) -> Result<(), Failure> {
+    fn set_system(&self, _role: RuntimeRef, _text: Option<String>) -> Result<(), Failure> {
         Err(none())
     }
 

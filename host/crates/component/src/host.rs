@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use openprogram_core::Json;
-use openprogram_core::function::{Function, ParameterSource, RuntimeRole};
+use openprogram_core::function::{Function, ParameterSource, RuntimeRef, RuntimeRole};
 use openprogram_core::guest::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
 use openprogram_core::schema::Type;
 use wasmtime::Store;
@@ -195,7 +195,8 @@ fn with_handles(store: &mut Store<CallState>, arguments: Vec<Argument>) -> Resul
         values.push(match argument {
             Argument::Value(value) => value,
             Argument::Runtime { role, optional } => {
-                let handle = RuntimeHandle { role };
+                let runtime = RuntimeRef::Lent(role);
+                let handle = RuntimeHandle { runtime };
                 let handle: Resource<RuntimeHandle> = store
                     .data_mut()
                     .table

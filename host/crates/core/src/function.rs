@@ -94,6 +94,32 @@ impl RuntimeRole {
     }
 }
 
+/// One of the runtimes that a running call may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RuntimeRef {
+    /// Lent to it by a parameter.
+    Lent(RuntimeRole),
+    /// Opened by it: the number is of this call alone, counted from 0.
+    Opened(u32),
+}
+
+impl RuntimeRef {
+    /// How records and failures call it: the parameter, or `opened`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Lent(role) => role.parameter(),
+            Self::Opened(_) => "opened",
+        }
+    }
+}
+
+impl From<RuntimeRole> for RuntimeRef {
+    fn from(role: RuntimeRole) -> Self {
+        Self::Lent(role)
+    }
+}
+
 /// Where the value of a parameter comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterSource {

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use crate::content::ContentBlock;
 use crate::decision::{Confidence, DecisionSettings, OptionSpec};
 use crate::failure::{Failure, FailureCode};
-use crate::function::{FunctionRef, RuntimeRole};
+use crate::function::{FunctionRef, RuntimeRef};
 use crate::grant::{Access, GrantKind};
 use crate::id::NodeId;
 use crate::session::Usage;
@@ -158,7 +158,7 @@ pub struct DecisionRequest {
     /// How many times to ask again.
     pub max_retries: u32,
     /// The runtime to use instead of the ambient one.
-    pub runtime: Option<RuntimeRole>,
+    pub runtime: Option<RuntimeRef>,
     /// Confidence, votes and groups; all off by default.
     pub settings: DecisionSettings,
 }
@@ -198,7 +198,7 @@ pub struct PickedOption {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecRequest {
     /// The runtime it is made with.
-    pub runtime: RuntimeRole,
+    pub runtime: RuntimeRef,
     /// What is said, in order: text and images.
     pub content: Vec<ContentBlock>,
     /// Text added to the system prompt for this turn.
@@ -225,9 +225,9 @@ pub const MAX_ITERATIONS_DEFAULT: u32 = 20;
 impl ExecRequest {
     /// A turn with this content and the defaults for the rest.
     #[must_use]
-    pub fn new(runtime: RuntimeRole, content: Vec<ContentBlock>) -> Self {
+    pub fn new(runtime: impl Into<RuntimeRef>, content: Vec<ContentBlock>) -> Self {
         Self {
-            runtime,
+            runtime: runtime.into(),
             content,
             system: Vec::new(),
             tools: ToolsWanted::Default,
@@ -284,14 +284,22 @@ pub struct ApprovalRequest {
 /// What one function may ask of the host while it runs: the imports of the contract, as one trait.
 #[async_trait]
 pub trait HostServices: Send + Sync {
-    /// The model of a runtime that this call was lent.
-    fn model(&self, role: RuntimeRole) -> Result<String, Failure>;
+    /// Opens a runtime for this call alone with the model of this name, `provider:model`.
+    ///
+    /// The default refuses: not every service has other models.
+    async fn open(&self, model: &str) -> Result<RuntimeRef, Failure> {
+        let _ = model;
+        Err(not_offered("other models are not offered here"))
+    }
+
+    /// The model of a runtime that this call was lent or has opened.
+    fn model(&self, runtime: RuntimeRef) -> Result<String, Failure>;
 
     /// The system prompt that holds for turns made now.
-    fn system(&self, role: RuntimeRole) -> Result<Option<String>, Failure>;
+    fn system(&self, runtime: RuntimeRef) -> Result<Option<String>, Failure>;
 
     /// Sets the system prompt for this call and the calls below it.
-    fn set_system(&self, role: RuntimeRole, text: Option<String>) -> Result<(), Failure>;
+    fn set_system(&self, runtime: RuntimeRef, text: Option<String>) -> Result<(), Failure>;
 
     /// The id of the session.
     fn session_id(&self) -> String;

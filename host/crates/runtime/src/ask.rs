@@ -98,8 +98,8 @@ fn asker<'a>(
     Ok(Asker {
         ports,
         frame,
-        provider: provider_of(ports, planned.role)?,
-        role: planned.role,
+        provider: provider_of(ports, frame, planned.runtime)?,
+        runtime: planned.runtime,
         operation: Operation::Decision,
         deadline,
         rejected: None,

@@ -61,7 +61,7 @@ pub(crate) fn plan_closing(
     let mut turn = plan_turn(ports, frame, request)?;
     // The model works in words and in calls before it picks, so both must go together.
     let mut passed_over = JsonObject::new();
-    let provider = provider_of(ports, turn.role)?;
+    let provider = provider_of(ports, frame, turn.runtime)?;
     turn.shape = shape_of(provider, &decision.menu, true, &mut passed_over);
     note_passed_over(passed_over, &mut turn.facts);
     Ok(PlannedClosing { decision, turn })
@@ -126,8 +126,8 @@ async fn work_and_pick(
     let asker = Asker {
         ports,
         frame,
-        provider: provider_of(ports, turn.role)?,
-        role: turn.role,
+        provider: provider_of(ports, frame, turn.runtime)?,
+        runtime: turn.runtime,
         operation: Operation::Exec,
         deadline,
         rejected: None,

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::context::{ContextRead, FrameView, read_context};
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::{RuntimeRef, RuntimeRole};
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::{
     Asked, DecisionReply, DecisionState, EventSink, LlmReason, ModelReply, ModelRequest, NoEvents,
@@ -33,7 +33,7 @@ pub(crate) struct Asker<'a> {
     pub(crate) frame: &'a Frame,
     pub(crate) provider: &'a dyn Provider,
     /// The runtime that the turn is made with.
-    pub(crate) role: RuntimeRole,
+    pub(crate) runtime: RuntimeRef,
     pub(crate) operation: Operation,
     pub(crate) deadline: &'a Deadline,
     /// The replies of a decision that held no valid pick, where some may have to be hidden.
@@ -85,8 +85,26 @@ pub(crate) struct Said {
     pub(crate) content: Vec<ContentBlock>,
 }
 
+/// The provider behind a runtime of this frame.
+///
+/// # Errors
+/// `no-provider` when no model is configured for it, `no-runtime` when the frame has not opened it.
+pub(crate) fn provider_of<'a>(
+    ports: &'a Ports,
+    frame: &'a Frame,
+    runtime: RuntimeRef,
+) -> Result<&'a dyn Provider, Failure> {
+    match runtime {
+        RuntimeRef::Lent(role) => lent_provider(ports, role),
+        RuntimeRef::Opened(number) => Ok(&*frame.opened.get(number)?.provider),
+    }
+}
+
 /// The provider behind a role, if there is one.
-pub(crate) fn provider_of(ports: &Ports, role: RuntimeRole) -> Result<&dyn Provider, Failure> {
+///
+/// # Errors
+/// `no-provider`, with what to do.
+pub(crate) fn lent_provider(ports: &Ports, role: RuntimeRole) -> Result<&dyn Provider, Failure> {
     let provider = ports.parts.providers.of(role);
     provider.map(AsRef::as_ref).ok_or_else(|| {
         let message = format!(
@@ -253,7 +271,7 @@ impl<'a> Asker<'a> {
             self.ports,
             self.frame,
             self.provider.name(),
-            self.role,
+            self.runtime,
             turn,
         )
         .await

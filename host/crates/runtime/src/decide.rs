@@ -7,12 +7,12 @@ use std::sync::Arc;
 use openprogram_core::Json;
 use openprogram_core::decision::{Menu, Payload, Pick, hidden_values, resolve_value};
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::{RuntimeRef, RuntimeRole};
 use openprogram_core::guest::{DecisionRequest, PickedOption};
 
 use crate::arguments::mismatch;
 use crate::ask::ask;
-use crate::complete::provider_of;
+use crate::complete::{lent_provider, provider_of};
 use crate::frame::{Frame, overlaid};
 use crate::limits::MENU_RETRIES_MAX;
 use crate::menu::{menu_in_frame, of_option};
@@ -115,22 +115,23 @@ fn plan_in_frame(
     frame: &Frame,
     request: DecisionRequest,
 ) -> Result<PlannedDecision, Failure> {
-    if let Some(role) = request.runtime {
-        frame.check_lent(role)?;
+    if let Some(named) = request.runtime {
+        frame.check_usable(named)?;
     }
-    let role = request.runtime.or(frame.ambient).ok_or_else(no_runtime)?;
-    plan_decision(ports, frame, role, request)
+    let runtime = request.runtime.or(frame.ambient);
+    let runtime = runtime.ok_or_else(no_runtime)?;
+    plan_decision(ports, frame, runtime, request)
 }
 
 /// The same over a runtime that the frame may use; at the top as well.
 pub(crate) fn plan_decision(
     ports: &Ports,
     frame: &Frame,
-    role: RuntimeRole,
+    runtime: RuntimeRef,
     request: DecisionRequest,
 ) -> Result<PlannedDecision, Failure> {
     let planned = PlannedDecision {
-        role,
+        runtime,
         prompt: request.prompt,
         menu: menu_in_frame(ports, frame, request.options)?,
         context: overlaid(&frame.context, &request.context),
@@ -138,6 +139,9 @@ pub(crate) fn plan_decision(
         settings: request.settings,
     };
     check(ports, &planned)?;
+    if asks_model(&planned) {
+        provider_of(ports, frame, runtime)?;
+    }
     Ok(planned)
 }
 
@@ -147,7 +151,7 @@ pub(crate) fn plan_at_top(
     request: &DecideRequest,
 ) -> Result<PlannedDecision, Failure> {
     let planned = PlannedDecision {
-        role: RuntimeRole::Main,
+        runtime: RuntimeRole::Main.into(),
         prompt: request.prompt.clone(),
         menu: Menu::new(request.options.clone()).map_err(|error| error.to_failure())?,
         context: request.context.clone(),
@@ -155,6 +159,9 @@ pub(crate) fn plan_at_top(
         settings: request.settings.clone(),
     };
     check(ports, &planned)?;
+    if asks_model(&planned) {
+        lent_provider(ports, RuntimeRole::Main)?;
+    }
     can_run(planned)
 }
 
@@ -186,11 +193,12 @@ pub(crate) fn check(ports: &Ports, planned: &PlannedDecision) -> Result<(), Fail
         return Err(Failure::limit("max_retries", most, message));
     }
     let checked = planned.settings.check(&planned.menu);
-    checked.map_err(|error| error.to_failure())?;
-    if only_option(&planned.menu).is_none() {
-        provider_of(ports, planned.role)?;
-    }
-    Ok(())
+    checked.map(drop).map_err(|error| error.to_failure())
+}
+
+/// Whether there is anything to ask a model.
+pub(crate) fn asks_model(planned: &PlannedDecision) -> bool {
+    only_option(&planned.menu).is_none()
 }
 
 fn no_runtime() -> Failure {

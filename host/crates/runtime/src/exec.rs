@@ -91,8 +91,8 @@ pub(crate) async fn work<'a>(
     let asker = Asker {
         ports,
         frame,
-        provider: provider_of(ports, turn.role)?,
-        role: turn.role,
+        provider: provider_of(ports, frame, turn.runtime)?,
+        runtime: turn.runtime,
         operation: Operation::Exec,
         deadline,
         rejected: None,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use openprogram_core::JsonObject;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{
-    FunctionName, FunctionRef, ParameterSource, RenderRange, RuntimeRole,
+    FunctionName, FunctionRef, ParameterSource, RenderRange, RuntimeRef, RuntimeRole,
 };
 use openprogram_core::grant::{Access, AccessOutcome, GrantKind};
 use openprogram_core::id::{NodeId, SessionId};
@@ -19,6 +19,7 @@ use openprogram_core::schema::names_equal;
 use crate::accesses::{Accesses, bounded};
 use crate::events::{Event, EventSender};
 use crate::limits::RunLimits;
+use crate::opened::OpenedRuntimes;
 
 /// How many refusals a node lists; the rest is only counted.
 const REFUSALS_LISTED_MAX: usize = 8;
@@ -102,10 +103,12 @@ pub(crate) struct Frame {
     /// The values for hidden parameters, inherited and overlaid.
     pub(crate) context: JsonObject,
     /// The runtime that decisions use when they name none.
-    pub(crate) ambient: Option<RuntimeRole>,
+    pub(crate) ambient: Option<RuntimeRef>,
     /// The tools of the turn inside which this frame runs, which its own turns inherit; `None`
     /// outside of any turn.
     pub(crate) turn_tools: Option<TurnTools>,
+    /// The runtimes that the function has opened, which end with the frame.
+    pub(crate) opened: OpenedRuntimes,
     n_calls_made: AtomicU64,
     state: Mutex<FrameState>,
 }
@@ -116,7 +119,7 @@ pub(crate) type TurnTools = Arc<BTreeSet<FunctionName>>;
 /// What changes while a function runs; held only for single assignments.
 #[derive(Debug, Default)]
 struct FrameState {
-    systems: Vec<(RuntimeRole, Option<String>)>,
+    systems: Vec<(RuntimeRef, Option<String>)>,
     refusals: Vec<Failure>,
     n_refusals: u64,
     accesses: Accesses,
@@ -135,6 +138,7 @@ impl Frame {
             context,
             ambient: None,
             turn_tools: None,
+            opened: OpenedRuntimes::default(),
             n_calls_made: AtomicU64::new(0),
             state: Mutex::default(),
         }
@@ -154,16 +158,19 @@ impl Frame {
             node: Some(node),
             n_calls: self.n_calls + 1,
             context,
-            ambient: declared_role(function).or(self.ambient),
+            ambient: declared_role(function)
+                .map(RuntimeRef::Lent)
+                .or(self.ambient),
             turn_tools: self.turn_tools.clone(),
+            opened: OpenedRuntimes::default(),
             n_calls_made: AtomicU64::new(0),
             state: Mutex::default(),
         }
     }
 
     /// The same frame with this ambient runtime.
-    pub(crate) fn with_ambient(mut self, role: RuntimeRole) -> Self {
-        self.ambient = Some(role);
+    pub(crate) fn with_ambient(mut self, runtime: impl Into<RuntimeRef>) -> Self {
+        self.ambient = Some(runtime.into());
         self
     }
 
@@ -191,8 +198,16 @@ impl Frame {
         std::iter::successors(Some(self), |frame| frame.parent.as_deref())
     }
 
+    /// Checks that this very call may use the runtime: it was lent it, or has opened it.
+    pub(crate) fn check_usable(&self, runtime: RuntimeRef) -> Result<(), Failure> {
+        match runtime {
+            RuntimeRef::Lent(role) => self.check_lent(role),
+            RuntimeRef::Opened(number) => self.opened.get(number).map(drop),
+        }
+    }
+
     /// Checks that this very function declares the runtime of this role, and so was lent it.
-    pub(crate) fn check_lent(&self, role: RuntimeRole) -> Result<(), Failure> {
+    fn check_lent(&self, role: RuntimeRole) -> Result<(), Failure> {
         if self
             .function
             .as_ref()
@@ -207,13 +222,17 @@ impl Frame {
 
     /// The system prompt that holds for turns made now: the innermost one that was set on the
     /// runtime or stands in the metadata of a running function.
-    pub(crate) fn system(&self, role: RuntimeRole) -> Option<String> {
+    ///
+    /// The number of an opened runtime means nothing in the frames above.
+    pub(crate) fn system(&self, runtime: RuntimeRef) -> Option<String> {
+        let is_lent = matches!(runtime, RuntimeRef::Lent(_));
         for frame in self.chain() {
+            let counts = is_lent || std::ptr::eq(frame, self);
             let set = frame
                 .state()
                 .systems
                 .iter()
-                .find(|(r, _)| *r == role)
+                .find(|(known, _)| counts && *known == runtime)
                 .cloned();
             if let Some((_, text)) = set {
                 return text;
@@ -227,10 +246,10 @@ impl Frame {
     }
 
     /// Sets the system prompt for this frame and those below it.
-    pub(crate) fn set_system(&self, role: RuntimeRole, text: Option<String>) {
+    pub(crate) fn set_system(&self, runtime: RuntimeRef, text: Option<String>) {
         let mut state = self.state();
-        state.systems.retain(|(known, _)| *known != role);
-        state.systems.push((role, text));
+        state.systems.retain(|(known, _)| *known != runtime);
+        state.systems.push((runtime, text));
     }
 
     /// Counts one call made by this frame, which runs `function`.

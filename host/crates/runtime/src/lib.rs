@@ -82,7 +82,9 @@ mod ladder;
 mod limits;
 mod menu;
 mod open_pick;
+mod open_runtime;
 mod open_turn;
+mod opened;
 mod parse;
 mod policy;
 mod ports;
@@ -120,7 +122,7 @@ use openprogram_core::session::SessionStore;
 pub use events::{EVENT_RESULT_BYTES_MAX, Event, EventReceiver, EventSender, event_channel};
 pub use limits::{MENU_RETRIES_MAX, RunLimits, SYSTEM_BYTES_MAX};
 pub use policy::{CallPolicy, GrantError};
-pub use ports::{Providers, RuntimeParts};
+pub use ports::{ModelOpener, NoModels, Providers, RuntimeParts};
 pub use request::{
     DecideOutcome, DecideRequest, DecidedPick, RunOutcome, RunRequest, TurnOutcome, TurnRequest,
 };

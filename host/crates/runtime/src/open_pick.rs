@@ -5,7 +5,7 @@ use openprogram_core::decision::{
     PickError, Settled, settle,
 };
 use openprogram_core::failure::Failure;
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::RuntimeRef;
 use openprogram_core::id::NodeId;
 use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
@@ -32,7 +32,7 @@ pub(crate) mod method {
 /// A decision that may be put to a model.
 #[derive(Debug)]
 pub(crate) struct PlannedDecision {
-    pub(crate) role: RuntimeRole,
+    pub(crate) runtime: RuntimeRef,
     pub(crate) prompt: String,
     pub(crate) menu: Menu,
     /// The context of the frame with that of the menu laid over it.

@@ -4,7 +4,7 @@
 //! what was made of the reply is recorded with it.
 
 use openprogram_core::failure::Failure;
-use openprogram_core::function::{Expose, RenderRange, RuntimeRole};
+use openprogram_core::function::{Expose, RenderRange, RuntimeRef};
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::StopReason;
 use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus, Usage};
@@ -44,7 +44,7 @@ impl<'a> OpenTurn<'a> {
         ports: &'a Ports,
         frame: &'a Frame,
         model: &str,
-        role: RuntimeRole,
+        runtime: RuntimeRef,
         turn: Turn,
     ) -> Result<Self, Failure> {
         frame.run.count_model_turn(&ports.parts.limits)?;
@@ -54,7 +54,7 @@ impl<'a> OpenTurn<'a> {
         };
         let model = model.to_owned();
         let mut facts = turn.facts;
-        facts.insert("runtime".to_owned(), role.parameter().into());
+        facts.insert("runtime".to_owned(), runtime.word().into());
         if let Some(system) = turn.system {
             facts.insert("system".to_owned(), system.into());
         }

@@ -3,13 +3,13 @@
 use openprogram_core::JsonObject;
 use openprogram_core::decision::{DecisionError, DecisionSettings, Menu, PickError, parse_reply};
 use openprogram_core::failure::Failure;
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::{RuntimeRef, RuntimeRole};
 use openprogram_core::guest::{DecisionRequest, PickedOption};
 use openprogram_core::schema::CheckMode;
 
 use crate::ask::ask_about;
-use crate::complete::provider_of;
-use crate::decide::{as_option, as_read, can_run, check};
+use crate::complete::{lent_provider, provider_of};
+use crate::decide::{as_option, as_read, asks_model, can_run, check};
 use crate::frame::Frame;
 use crate::menu::menu_in_frame;
 use crate::open_pick::{PlannedDecision, method};
@@ -24,8 +24,8 @@ pub(crate) async fn parse_for_frame(
     reply: &str,
     request: DecisionRequest,
 ) -> Result<PickedOption, Failure> {
-    if let Some(role) = request.runtime {
-        frame.check_lent(role)?;
+    if let Some(named) = request.runtime {
+        frame.check_usable(named)?;
     }
     let menu = menu_in_frame(ports, frame, request.options)?;
     let error = match parse_reply(&menu, reply, CheckMode::Strict) {
@@ -41,16 +41,17 @@ pub(crate) async fn parse_for_frame(
         }
         Err(error) => error,
     };
-    let role = request.runtime.or(frame.ambient);
-    let writes = |role: &RuntimeRole| {
-        provider_of(ports, *role).is_ok_and(|provider| provider.abilities().text)
+    let runtime = request.runtime.or(frame.ambient);
+    let writes = |runtime: &RuntimeRef| {
+        let provider = provider_of(ports, frame, *runtime);
+        provider.is_ok_and(|provider| provider.abilities().text)
     };
-    let role = role.filter(|role| request.max_retries > 0 && writes(role));
-    let Some(role) = role else {
+    let runtime = runtime.filter(|runtime| request.max_retries > 0 && writes(runtime));
+    let Some(runtime) = runtime else {
         return Err(DecisionError::new(error, 1, reply).to_failure());
     };
     let planned = PlannedDecision {
-        role,
+        runtime,
         prompt: String::new(),
         menu,
         context: JsonObject::new(),
@@ -89,7 +90,7 @@ pub(crate) fn read_at_top(
         return Err(DecisionError::new(error, 1, reply).to_failure());
     };
     let planned = can_run(PlannedDecision {
-        role: RuntimeRole::Main,
+        runtime: RuntimeRole::Main.into(),
         prompt: String::new(),
         menu,
         context: request.context.clone(),
@@ -97,5 +98,8 @@ pub(crate) fn read_at_top(
         settings: DecisionSettings::default(),
     })?;
     check(ports, &planned)?;
+    if asks_model(&planned) {
+        lent_provider(ports, RuntimeRole::Main)?;
+    }
     Ok(ReadAtTop::AskAbout(planned, error))
 }

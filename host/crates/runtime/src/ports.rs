@@ -3,11 +3,15 @@
 //! Also holds the one knot of the crate: making the services of a child frame, which the call
 //! module needs and the services module implements.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use openprogram_core::catalog::Catalog;
+use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
+use openprogram_core::grant::Grants;
 use openprogram_core::guest::{FunctionHost, HostServices};
 use openprogram_core::llm::{Provider, RetryPolicy};
 use openprogram_core::session::SessionStore;
@@ -51,6 +55,28 @@ impl Providers {
     }
 }
 
+/// Opens models by name while a run goes on.
+#[async_trait]
+pub trait ModelOpener: Send + Sync {
+    /// The model of this name, `provider:model`. Asked again for a name, it may give the same one.
+    ///
+    /// # Errors
+    /// `no-provider`, when there is no such model or it cannot be used.
+    async fn open(&self, model: &str) -> Result<Arc<dyn Provider>, Failure>;
+}
+
+/// There are no models besides those behind the injected runtimes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoModels;
+
+#[async_trait]
+impl ModelOpener for NoModels {
+    async fn open(&self, model: &str) -> Result<Arc<dyn Provider>, Failure> {
+        let message = format!("the model `{model}` cannot be opened here");
+        Err(Failure::new(FailureCode::NoProvider, message).with("model", model))
+    }
+}
+
 /// Everything a runtime is built from.
 #[derive(Clone)]
 pub struct RuntimeParts {
@@ -62,6 +88,10 @@ pub struct RuntimeParts {
     pub catalog: Arc<Catalog>,
     /// The models.
     pub providers: Providers,
+    /// The models that functions open by name.
+    pub models: Arc<dyn ModelOpener>,
+    /// What a person granted, by the name of the component. Of these, the models are looked at here.
+    pub grants: BTreeMap<String, Arc<Grants>>,
     /// Which component may call which function.
     pub policy: CallPolicy,
     /// How much one run may do.
@@ -91,6 +121,8 @@ impl RuntimeParts {
             functions,
             catalog,
             providers: Providers::default(),
+            models: Arc::new(NoModels),
+            grants: BTreeMap::new(),
             policy: CallPolicy::default(),
             limits: RunLimits::default(),
             retry: RetryPolicy::default(),

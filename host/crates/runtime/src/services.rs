@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use openprogram_core::Json;
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::Access;
 use openprogram_core::guest::{
     Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption,
@@ -19,6 +19,7 @@ use crate::exec::exec;
 use crate::frame::Frame;
 use crate::limits::SYSTEM_BYTES_MAX;
 use crate::menu::render_for_frame;
+use crate::open_runtime::open_runtime;
 use crate::parse::parse_for_frame;
 use crate::ports::{Ports, ServicesForFrame};
 use crate::resolve::resolve_picked;
@@ -52,33 +53,39 @@ impl Services {
         Ok(())
     }
 
-    fn check_lent(&self, role: RuntimeRole) -> Result<(), Failure> {
+    fn check_usable(&self, runtime: RuntimeRef) -> Result<(), Failure> {
         self.check_running()?;
-        self.frame.check_lent(role)
+        self.frame.check_usable(runtime)
     }
 }
 
 #[async_trait]
 impl HostServices for Services {
-    fn model(&self, role: RuntimeRole) -> Result<String, Failure> {
-        self.check_lent(role)?;
-        Ok(provider_of(&self.ports, role)?.name().to_owned())
+    async fn open(&self, model: &str) -> Result<RuntimeRef, Failure> {
+        self.check_running()?;
+        open_runtime(&self.ports, &self.frame, self, model).await
     }
 
-    fn system(&self, role: RuntimeRole) -> Result<Option<String>, Failure> {
-        self.check_lent(role)?;
-        Ok(self.frame.system(role))
+    fn model(&self, runtime: RuntimeRef) -> Result<String, Failure> {
+        self.check_usable(runtime)?;
+        let provider = provider_of(&self.ports, &self.frame, runtime)?;
+        Ok(provider.name().to_owned())
     }
 
-    fn set_system(&self, role: RuntimeRole, text: Option<String>) -> Result<(), Failure> {
-        self.check_lent(role)?;
+    fn system(&self, runtime: RuntimeRef) -> Result<Option<String>, Failure> {
+        self.check_usable(runtime)?;
+        Ok(self.frame.system(runtime))
+    }
+
+    fn set_system(&self, runtime: RuntimeRef, text: Option<String>) -> Result<(), Failure> {
+        self.check_usable(runtime)?;
         let length = text.as_ref().map_or(0, String::len) as u64;
         if length > SYSTEM_BYTES_MAX {
             let message =
                 format!("the system prompt is {length} bytes long; the most is {SYSTEM_BYTES_MAX}");
             return Err(Failure::limit("system_bytes", SYSTEM_BYTES_MAX, message));
         }
-        self.frame.set_system(role, text);
+        self.frame.set_system(runtime, text);
         Ok(())
     }
 
@@ -132,12 +139,12 @@ impl HostServices for Services {
     }
 
     async fn exec(&self, request: ExecRequest) -> Result<ExecReply, Failure> {
-        self.check_lent(request.runtime)?;
+        self.check_usable(request.runtime)?;
         exec(&self.ports, &self.frame, request).await
     }
 
     async fn exec_closing(&self, request: ExecRequest, closing: Closing) -> Result<Json, Failure> {
-        self.check_lent(request.runtime)?;
+        self.check_usable(request.runtime)?;
         exec_closing(&self.ports, &self.frame, request, closing).await
     }
 
@@ -146,7 +153,7 @@ impl HostServices for Services {
         request: ExecRequest,
         closing: Closing,
     ) -> Result<PickedOption, Failure> {
-        self.check_lent(request.runtime)?;
+        self.check_usable(request.runtime)?;
         exec_picking(&self.ports, &self.frame, request, closing).await
     }
 }

@@ -202,8 +202,8 @@ impl Top {
             .clone()
             .unwrap_or_else(|| ports.recorder.new_session_id());
         let run = Arc::new(Run::new(session, request.events.clone()));
-        let role = request.turn.runtime;
-        let frame = Frame::top(run, request.context.clone()).with_ambient(role);
+        let runtime = request.turn.runtime;
+        let frame = Frame::top(run, request.context.clone()).with_ambient(runtime);
         let mut texts = request
             .turn
             .content

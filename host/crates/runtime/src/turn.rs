@@ -3,7 +3,7 @@
 use openprogram_core::JsonObject;
 use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::ExecRequest;
 use openprogram_core::structured::ResponseFormat;
 use openprogram_core::tool::ToolChoice;
@@ -20,7 +20,7 @@ const ITERATIONS_MAX: u32 = 50;
 
 /// A turn that may be made: everything checked that can be checked without a model.
 pub(crate) struct PlannedTurn {
-    pub(crate) role: RuntimeRole,
+    pub(crate) runtime: RuntimeRef,
     pub(crate) said: Said,
     pub(crate) tools: Tools,
     pub(crate) choice: ToolChoice,
@@ -45,7 +45,7 @@ pub(crate) fn plan_turn(
     frame: &Frame,
     request: ExecRequest,
 ) -> Result<PlannedTurn, Failure> {
-    let provider = provider_of(ports, request.runtime)?;
+    let provider = provider_of(ports, frame, request.runtime)?;
     check_writes(provider)?;
     let content = said(ports, request.content)?;
     let own = frame.system(request.runtime);
@@ -57,7 +57,7 @@ pub(crate) fn plan_turn(
     let format = format.transpose()?;
     let choice = tools.choice(&ports.parts.catalog, frame, &request.tool_choice)?;
     Ok(PlannedTurn {
-        role: request.runtime,
+        runtime: request.runtime,
         said: Said { system, content },
         tools,
         choice,

@@ -37,7 +37,7 @@ pub(crate) async fn weigh<'a>(
     };
     let state = DecisionState {
         prompt: planned.prompt.clone(),
-        system: asker.frame.system(planned.role),
+        system: asker.frame.system(planned.runtime),
         messages,
         choices: menu.options().iter().map(choice).collect(),
         session: asker.frame.run.session.clone(),

@@ -43,7 +43,7 @@ pub(crate) async fn write<'a>(
 ) -> Result<OpenPick<'a>, Failure> {
     check_writes(asker.provider)?;
     let said = Said {
-        system: asker.frame.system(asker.role),
+        system: asker.frame.system(asker.runtime),
         content: vec![ContentBlock::Text(planned.prompt.clone())],
     };
     let content = said.followed_by(render_menu(menu).trim_end());
@@ -65,7 +65,7 @@ pub(crate) async fn write_again<'a>(
 ) -> Result<OpenPick<'a>, Failure> {
     check_writes(asker.provider)?;
     let said = Said {
-        system: asker.frame.system(planned.role),
+        system: asker.frame.system(planned.runtime),
         content: Vec::new(),
     };
     let content = said.followed_by(&render_retry(&planned.menu, reply, error));

@@ -6,7 +6,7 @@
 pub mod guest {
     use std::time::Duration;
 
-    use openprogram_guest::decision::Menu;
+    use openprogram_guest::decision::{self, Menu};
     use openprogram_guest::{Failure, Json, Reply, Request, Runtime, ToolChoice, json};
 
     fn told(reply: &Reply) -> Json {
@@ -138,6 +138,45 @@ pub mod guest {
             .iter()
             .map(|runtime| Ok(runtime.exec(&prompt)?.text()))
             .collect()
+    }
+
+    /// Opens a runtime with another model, and says a text with it. `how` is `exec`, `decide`,
+    /// `close` or `system`; `times` is how often.
+    pub fn ask_other(
+        model: String,
+        prompt: String,
+        #[param(default = "exec")] how: String,
+        #[param(default = 1)] times: u32,
+    ) -> Result<Json, Failure> {
+        let other = Runtime::open(&model)?;
+        let mut last = Json::from(json!(null));
+        for _ in 0..times {
+            last = match how.as_str() {
+                "decide" => decision::make(&prompt, &choices().runtime(&other))?,
+                "close" => other.exec(Request::new(&prompt).no_tools().choices(choices()))?,
+                "system" => {
+                    other.set_system(Some("Of the other."))?;
+                    let reply = other.exec(Request::new(&prompt).no_tools())?;
+                    Json::from(
+                        json!({"system": other.system(), "model": other.model(), "text": reply.text()}),
+                    )
+                }
+                _ => told(&other.exec(Request::new(&prompt).no_tools())?),
+            };
+        }
+        Ok(last)
+    }
+
+    /// Opens a runtime so many times, and keeps or drops each.
+    pub fn open_many(model: String, count: u32, keep: bool) -> Result<u32, Failure> {
+        let mut kept = Vec::new();
+        for _ in 0..count {
+            let opened = Runtime::open(&model)?;
+            if keep {
+                kept.push(opened);
+            }
+        }
+        Ok(count)
     }
 
     fn choices() -> Menu<'static> {

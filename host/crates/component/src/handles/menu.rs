@@ -10,7 +10,7 @@ use openprogram_core::decision::{
     DecisionSettings, GROUPS_MAX, OptionGroup, OptionKind, OptionSpec,
 };
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::RuntimeRef;
 
 use super::turn::Held;
 use crate::limits::Limits;
@@ -25,7 +25,7 @@ pub struct MenuHandle {
     names: HashSet<String>,
     pub(crate) context: JsonObject,
     pub(crate) max_retries: u32,
-    pub(crate) runtime: Option<RuntimeRole>,
+    pub(crate) runtime: Option<RuntimeRef>,
     pub(crate) settings: DecisionSettings,
     /// The option for none of the others, which stands after them.
     exit: Option<OptionSpec>,

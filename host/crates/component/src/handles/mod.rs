@@ -5,7 +5,7 @@ mod picture;
 mod sink;
 mod turn;
 
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::{ExecReply, PickedOption};
 use openprogram_core::llm::DecisionState;
 use openprogram_core::session::Usage;
@@ -19,7 +19,7 @@ pub use {menu::MenuHandle, sink::SinkHandle, turn::RequestHandle};
 /// A handle to one of the runtimes of a call.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct RuntimeHandle {
-    pub(crate) role: RuntimeRole,
+    pub(crate) runtime: RuntimeRef,
 }
 
 /// A pick that was not carried out.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::Failure;
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::{RuntimeRef, RuntimeRole};
 use openprogram_core::guest::{ExecRequest, ToolsWanted};
 use openprogram_core::structured::{StructuredCode, StructuredError};
 use openprogram_core::tool::ToolChoice;
@@ -69,7 +69,7 @@ impl RequestHandle {
     ///
     /// # Errors
     /// What a setter could not accept, and `invalid-argument` for a turn that says nothing.
-    pub(crate) fn turn(&self, runtime: RuntimeRole) -> Result<ExecRequest, Failure> {
+    pub(crate) fn turn(&self, runtime: impl Into<RuntimeRef>) -> Result<ExecRequest, Failure> {
         if let Some(refused) = &self.refused {
             return Err(refused.clone());
         }
@@ -78,7 +78,7 @@ impl RequestHandle {
             return Err(invalid("content", message));
         }
         Ok(ExecRequest {
-            runtime,
+            runtime: runtime.into(),
             ..self.request.clone()
         })
     }

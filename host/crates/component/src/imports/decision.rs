@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use openprogram_core::Json;
 use openprogram_core::failure::Failure;
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::{Closing, DecisionRequest, ExecRequest, HostServices, PickedOption};
 use wasmtime::component::Resource;
 
@@ -41,13 +41,13 @@ impl CallState {
     /// The ending that a menu stands for, of a turn made with this runtime.
     fn closing(
         &self,
-        role: RuntimeRole,
+        made_with: RuntimeRef,
         menu: &Resource<MenuHandle>,
     ) -> wasmtime::Result<Result<Closing, Failure>> {
         let menu = self.table.get(menu)?;
         Ok(if let Some(refused) = &menu.refused {
             Err(refused.clone())
-        } else if menu.runtime.is_some_and(|own| own != role) {
+        } else if menu.runtime.is_some_and(|own| own != made_with) {
             let message = "a turn closes with the runtime that makes it, and the menu names \
                            another; leave the runtime of the menu out";
             Err(invalid("runtime", message.to_owned()))
@@ -76,9 +76,9 @@ impl CallState {
         request: &Resource<RequestHandle>,
         menu: &Resource<MenuHandle>,
     ) -> wasmtime::Result<Result<(ExecRequest, Closing), Failure>> {
-        let role = self.role(runtime)?;
-        let turn = self.turn(role, request)?;
-        let closing = self.closing(role, menu)?;
+        let made_with = self.runtime_of(runtime)?;
+        let turn = self.turn(made_with, request)?;
+        let closing = self.closing(made_with, menu)?;
         Ok(turn.and_then(|turn| Ok((turn, closing?))))
     }
 

@@ -137,8 +137,8 @@ impl wire::HostMenu for CallState {
         menu: Resource<MenuHandle>,
         runtime: Resource<RuntimeHandle>,
     ) -> wasmtime::Result<()> {
-        let role = self.table.get(&runtime)?.role;
-        self.table.get_mut(&menu)?.runtime = Some(role);
+        let named = self.runtime_of(&runtime)?;
+        self.table.get_mut(&menu)?.runtime = Some(named);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
-//! `runtime`: what a function may ask of a model runtime it was lent.
+//! `runtime`: what a function may ask of a model runtime that it was lent or has opened.
 
 use openprogram_core::failure::Failure;
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::RuntimeRef;
 use wasmtime::component::Resource;
 
 use super::to_wire;
@@ -13,16 +13,34 @@ use crate::state::CallState;
 impl wire::Host for CallState {}
 
 impl CallState {
-    pub(super) fn role(&self, runtime: &Resource<RuntimeHandle>) -> wasmtime::Result<RuntimeRole> {
-        Ok(self.table.get(runtime)?.role)
+    /// What a handle stands for.
+    pub(super) fn runtime_of(
+        &self,
+        handle: &Resource<RuntimeHandle>,
+    ) -> wasmtime::Result<RuntimeRef> {
+        Ok(self.table.get(handle)?.runtime)
     }
 }
 
 impl wire::HostRuntime for CallState {
+    async fn open(
+        &mut self,
+        model: String,
+    ) -> wasmtime::Result<Result<Resource<RuntimeHandle>, types::Failure>> {
+        let opened = match self.services() {
+            Ok(services) => services.open(&model).await,
+            Err(failure) => Err(failure),
+        };
+        Ok(match opened {
+            Ok(runtime) => Ok(self.table.push(RuntimeHandle { runtime })?),
+            Err(failure) => Err(to_wire(&failure)),
+        })
+    }
+
     async fn model(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<String> {
-        let role = self.role(&runtime)?;
-        let model = self.services().and_then(|services| services.model(role));
-        // The getter has no failure in the contract; a runtime that was lent has a model.
+        let of = self.runtime_of(&runtime)?;
+        let model = self.services().and_then(|services| services.model(of));
+        // The getter has no failure in the contract; a runtime has a model.
         Ok(model.unwrap_or_default())
     }
 
@@ -30,8 +48,8 @@ impl wire::HostRuntime for CallState {
         &mut self,
         runtime: Resource<RuntimeHandle>,
     ) -> wasmtime::Result<Option<String>> {
-        let role = self.role(&runtime)?;
-        let system = self.services().and_then(|services| services.system(role));
+        let of = self.runtime_of(&runtime)?;
+        let system = self.services().and_then(|services| services.system(of));
         Ok(system.unwrap_or_default())
     }
 
@@ -40,7 +58,7 @@ impl wire::HostRuntime for CallState {
         runtime: Resource<RuntimeHandle>,
         text: Option<String>,
     ) -> wasmtime::Result<Result<(), types::Failure>> {
-        let role = self.role(&runtime)?;
+        let of = self.runtime_of(&runtime)?;
         let max = self.limits.system_bytes;
         if text.as_ref().is_some_and(|text| text.len() as u64 > max) {
             let message = format!("the system prompt is longer than {max} bytes");
@@ -49,12 +67,12 @@ impl wire::HostRuntime for CallState {
         }
         let set = self
             .services()
-            .and_then(|services| services.set_system(role, text));
+            .and_then(|services| services.set_system(of, text));
         Ok(set.map_err(|failure| to_wire(&failure)))
     }
 
     async fn session_id(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<String> {
-        self.role(&runtime)?;
+        self.runtime_of(&runtime)?;
         let services = self.services();
         Ok(services.map_or_else(|_| String::new(), |services| services.session_id()))
     }
@@ -64,8 +82,8 @@ impl wire::HostRuntime for CallState {
         runtime: Resource<RuntimeHandle>,
         request: Resource<RequestHandle>,
     ) -> wasmtime::Result<Result<Resource<ReplyHandle>, types::Failure>> {
-        let role = self.role(&runtime)?;
-        let made = match self.turn(role, &request)? {
+        let of = self.runtime_of(&runtime)?;
+        let made = match self.turn(of, &request)? {
             Ok(turn) => match self.services() {
                 Ok(services) => services.exec(turn).await,
                 Err(failure) => Err(failure),

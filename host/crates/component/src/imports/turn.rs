@@ -1,7 +1,7 @@
 //! `runtime`: turns are collected here and made by the services of the call.
 
 use openprogram_core::failure::Failure;
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::ExecRequest;
 use openprogram_core::tool::ToolChoice;
 use wasmtime::component::Resource;
@@ -26,10 +26,10 @@ impl CallState {
     /// The turn that was prepared, made with this runtime.
     pub(super) fn turn(
         &self,
-        role: RuntimeRole,
+        runtime: RuntimeRef,
         request: &Resource<RequestHandle>,
     ) -> wasmtime::Result<Result<ExecRequest, Failure>> {
-        Ok(self.table.get(request)?.turn(role))
+        Ok(self.table.get(request)?.turn(runtime))
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::{
     CallOutcome, DecisionRequest, FunctionCall, FunctionHost as _, HostServices, PickedOption,
 };
@@ -26,15 +26,15 @@ pub(crate) struct EchoServices;
 
 #[async_trait]
 impl HostServices for EchoServices {
-    fn model(&self, role: RuntimeRole) -> Result<String, Failure> {
-        Ok(format!("model of {}", role.parameter()))
+    fn model(&self, runtime: RuntimeRef) -> Result<String, Failure> {
+        Ok(format!("model of {}", runtime.word()))
     }
 
-    fn system(&self, _role: RuntimeRole) -> Result<Option<String>, Failure> {
+    fn system(&self, _runtime: RuntimeRef) -> Result<Option<String>, Failure> {
         Ok(None)
     }
 
-    fn set_system(&self, _role: RuntimeRole, _text: Option<String>) -> Result<(), Failure> {
+    fn set_system(&self, _runtime: RuntimeRef, _text: Option<String>) -> Result<(), Failure> {
         Ok(())
     }
 

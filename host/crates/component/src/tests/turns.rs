@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use openprogram_core::content::ContentBlock;
 use openprogram_core::decision::{OptionKind, OptionSpec};
 use openprogram_core::failure::Failure;
-use openprogram_core::function::RuntimeRole;
+use openprogram_core::function::{RuntimeRef, RuntimeRole};
 use openprogram_core::guest::{
     Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption, ToolsWanted,
 };
@@ -40,15 +40,15 @@ struct KeepingServices(Mutex<Vec<Made>>);
 
 #[async_trait]
 impl HostServices for KeepingServices {
-    fn model(&self, _role: RuntimeRole) -> Result<String, Failure> {
+    fn model(&self, _runtime: RuntimeRef) -> Result<String, Failure> {
         Ok(String::new())
     }
 
-    fn system(&self, _role: RuntimeRole) -> Result<Option<String>, Failure> {
+    fn system(&self, _runtime: RuntimeRef) -> Result<Option<String>, Failure> {
         Ok(None)
     }
 
-    fn set_system(&self, _role: RuntimeRole, _text: Option<String>) -> Result<(), Failure> {
+    fn set_system(&self, _runtime: RuntimeRef, _text: Option<String>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -118,7 +118,12 @@ impl Guest {
     }
 
     fn runtime(&mut self, role: RuntimeRole) -> Resource<RuntimeHandle> {
-        self.state().table.push(RuntimeHandle { role }).unwrap()
+        self.state()
+            .table
+            .push(RuntimeHandle {
+                runtime: role.into(),
+            })
+            .unwrap()
     }
 
     async fn request(&mut self) -> Resource<RequestHandle> {
@@ -205,7 +210,7 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
     ];
     assert_eq!((text.as_str(), tokens), ("done", [1, 2, 3, 4]));
     let expected = ExecRequest {
-        runtime: RuntimeRole::Exec,
+        runtime: RuntimeRole::Exec.into(),
         content: vec![
             ContentBlock::Text("look".to_owned()),
             ContentBlock::Image {

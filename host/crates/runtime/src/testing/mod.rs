@@ -8,14 +8,20 @@ mod requests;
 mod scripted;
 mod shown;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use async_trait::async_trait;
+use openprogram_core::failure::Failure;
 use openprogram_core::id::Timestamp;
+use openprogram_core::llm::Provider;
 
 pub use native::{NativeCall, NativeFunctions, function, passed_on};
 pub use scripted::{ScriptedDecider, ScriptedProvider, ScriptedReply};
 pub use shown::{shown_graph, shown_request};
 
+use crate::ports::{ModelOpener, NoModels};
 use crate::sources::{Clock, Ids};
 
 /// A clock that always shows the same time.
@@ -25,6 +31,29 @@ pub struct FixedClock(pub Timestamp);
 impl Clock for FixedClock {
     fn now(&self) -> Timestamp {
         self.0
+    }
+}
+
+/// Models that can be opened by these names.
+#[derive(Clone, Default)]
+pub struct NamedModels(BTreeMap<String, Arc<dyn Provider>>);
+
+impl NamedModels {
+    /// The same with one more.
+    #[must_use]
+    pub fn with(mut self, name: &str, provider: Arc<dyn Provider>) -> Self {
+        self.0.insert(name.to_owned(), provider);
+        self
+    }
+}
+
+#[async_trait]
+impl ModelOpener for NamedModels {
+    async fn open(&self, model: &str) -> Result<Arc<dyn Provider>, Failure> {
+        match self.0.get(model) {
+            Some(provider) => Ok(Arc::clone(provider)),
+            None => NoModels.open(model).await,
+        }
     }
 }
 

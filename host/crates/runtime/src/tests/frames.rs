@@ -118,7 +118,7 @@ async fn a_decision_can_name_another_runtime() {
     let review = Arc::new(ScriptedProvider::new(["{\"call\": \"no\"}"]));
     let decide = |call: NativeCall| async move {
         let mut request = decision("?", vec![value("yes", json!(1)), value("no", json!(0))]);
-        request.runtime = Some(RuntimeRole::Review);
+        request.runtime = Some(RuntimeRole::Review.into());
         call.services.make(request).await.map_err(passed_on)
     };
     let declared = deciding("a", "decide", &["runtime", "review_runtime"]);
@@ -137,7 +137,7 @@ async fn a_decision_can_name_another_runtime() {
 async fn a_lent_runtime_tells_its_model_and_one_that_is_not_lent_does_not() {
     let asks = |call: NativeCall| async move {
         let told = [RuntimeRole::Main, RuntimeRole::Exec, RuntimeRole::Review].map(|role| {
-            let model = call.services.model(role);
+            let model = call.services.model(role.into());
             model.unwrap_or_else(|failure| failure.message)
         });
         Ok(json!([told, call.services.session_id()]))
@@ -157,7 +157,7 @@ async fn a_lent_runtime_tells_its_model_and_one_that_is_not_lent_does_not() {
 async fn outer(call: NativeCall) -> Result<Json, CallError> {
     let services = &call.services;
     decide(call.clone()).await?;
-    let set = services.set_system(RuntimeRole::Main, Some("set by outer".to_owned()));
+    let set = services.set_system(RuntimeRole::Main.into(), Some("set by outer".to_owned()));
     set.map_err(passed_on)?;
     services.call("plain", json!({})).await.map_err(passed_on)?;
     services
@@ -170,7 +170,7 @@ async fn outer(call: NativeCall) -> Result<Json, CallError> {
 
 /// Takes the system prompt away for itself and decides.
 async fn quiet(call: NativeCall) -> Result<Json, CallError> {
-    let set = call.services.set_system(RuntimeRole::Main, None);
+    let set = call.services.set_system(RuntimeRole::Main.into(), None);
     set.map_err(passed_on)?;
     decide(call).await
 }
@@ -213,11 +213,16 @@ async fn a_system_prompt_has_a_longest_length() {
         let longest = usize::try_from(SYSTEM_BYTES_MAX).unwrap();
         let set = |length| {
             let text = "x".repeat(length);
-            call.services.set_system(RuntimeRole::Main, Some(text))
+            call.services
+                .set_system(RuntimeRole::Main.into(), Some(text))
         };
         set(longest).map_err(passed_on)?;
         let failure = set(longest + 1).unwrap_err();
-        let system = call.services.system(RuntimeRole::Main).unwrap().unwrap();
+        let system = call
+            .services
+            .system(RuntimeRole::Main.into())
+            .unwrap()
+            .unwrap();
         Ok(json!([failure.details["which"], system.len()]))
     };
     let functions = NativeFunctions::default().with(deciding("a", "sets", &["runtime"]), sets);

@@ -112,7 +112,7 @@ async fn what_a_function_sets_as_system_prompt_stands_before_what_a_turn_adds() 
         let services = &call.services;
         let set = Some("Be kind.".to_owned());
         services
-            .set_system(RuntimeRole::Main, set)
+            .set_system(RuntimeRole::Main.into(), set)
             .map_err(passed_on)?;
         let mut request = turn(&[]);
         request.system = vec![" ".to_owned(), "Hurry.".to_owned()];
@@ -346,7 +346,7 @@ async fn a_turn_that_cannot_work_is_refused_before_the_model_is_asked() {
 #[tokio::test]
 async fn a_turn_needs_a_runtime_that_was_lent_and_a_model_that_writes() {
     let mut review = turn(&[]);
-    review.runtime = RuntimeRole::Review;
+    review.runtime = RuntimeRole::Review.into();
     let (_, _, outcome) = work(review, vec![]).await;
     assert_eq!(outcome.result.unwrap_err().code.as_str(), "no-runtime");
 

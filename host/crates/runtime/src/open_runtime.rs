@@ -1,0 +1,74 @@
+//! Opens a runtime with another model for one call, where a grant allows it.
+
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::RuntimeRef;
+use openprogram_core::grant::{Access, GrantKind, MODEL_TOKENS_DEFAULT, ModelGrant, grant_command};
+use openprogram_core::guest::{ApprovalRequest, HostServices};
+
+use crate::frame::Frame;
+use crate::opened::OpenedRuntime;
+use crate::ports::Ports;
+
+/// The longest name of a model that is looked at; longer ones name nothing.
+const NAME_BYTES_MAX: usize = 256;
+
+/// Opens the model of this name for the function of `frame`. `gate` is what that function may ask.
+///
+/// # Errors
+/// `invalid-argument` for what is no name, `denied` without a grant, `no-provider` when there is no
+/// such model, `limit-reached` when too many are open.
+pub(crate) async fn open_runtime(
+    ports: &Ports,
+    frame: &Frame,
+    gate: &dyn HostServices,
+    model: &str,
+) -> Result<RuntimeRef, Failure> {
+    let needed = needed_line(model)?;
+    let component = frame.component().unwrap_or_default();
+    let grants = ports.parts.grants.get(component);
+    let refuse = |failure: Failure| {
+        let message = failure.message.clone();
+        let needed = Some(needed.clone());
+        gate.note(Access::refused(GrantKind::Models, model, message, needed));
+        failure
+    };
+    let Some(grant) = grants.and_then(|grants| grants.model(model)) else {
+        return Err(refuse(denied(component, model, &needed)));
+    };
+    if grant.asks {
+        let request = ApprovalRequest {
+            kind: GrantKind::Models,
+            what: model.to_owned(),
+            grant: grant.to_string(),
+        };
+        gate.approve(request).await.map_err(refuse)?;
+    }
+    let provider = ports.parts.models.open(model).await?;
+    gate.note(Access::granted(GrantKind::Models, model, grant.to_string()));
+    let number = frame.opened.add(OpenedRuntime { provider })?;
+    Ok(RuntimeRef::Opened(number))
+}
+
+/// The line of a grant that allows this model.
+fn needed_line(model: &str) -> Result<String, Failure> {
+    let grant = ModelGrant {
+        model: model.to_owned(),
+        max_tokens: MODEL_TOKENS_DEFAULT,
+    };
+    let line = grant.to_string();
+    // What no grant can name is no model.
+    if model.len() <= NAME_BYTES_MAX && line.parse() == Ok(grant) {
+        return Ok(line);
+    }
+    let shown: String = model.chars().take(64).collect();
+    let message = format!("`{shown}` is not the name of a model; write `PROVIDER:MODEL`");
+    Err(Failure::new(FailureCode::InvalidArgument, message).with("path", "model"))
+}
+
+fn denied(component: &str, model: &str, needed: &str) -> Failure {
+    let message = format!("`{component}` may not open the model `{model}`");
+    let how = grant_command(component, GrantKind::Models, needed);
+    Failure::new(FailureCode::Denied, message)
+        .with("what", format!("model {model}"))
+        .with("how_to_allow", how)
+}

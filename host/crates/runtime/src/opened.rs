@@ -1,0 +1,70 @@
+//! The runtimes that one call has opened, by number. They end with its frame.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::llm::Provider;
+
+/// How many runtimes one call may open, those it has dropped included, as `runtimes`.
+///
+/// A function works with a handful of models and keeps their handles.
+pub(crate) const RUNTIMES_MAX: u32 = 64;
+
+/// One of them.
+pub(crate) struct OpenedRuntime {
+    pub(crate) provider: Arc<dyn Provider>,
+}
+
+type Places = [OnceLock<OpenedRuntime>; RUNTIMES_MAX as usize];
+
+/// All of them; empty, and small, for most calls.
+#[derive(Default)]
+pub(crate) struct OpenedRuntimes {
+    places: OnceLock<Box<Places>>,
+    n_taken: AtomicU32,
+}
+
+impl OpenedRuntimes {
+    /// Keeps one more and gives its number.
+    ///
+    /// # Errors
+    /// `limit-reached`, `runtimes`.
+    pub(crate) fn add(&self, opened: OpenedRuntime) -> Result<u32, Failure> {
+        let number = self.n_taken.fetch_add(1, Ordering::Relaxed);
+        if number >= RUNTIMES_MAX {
+            self.n_taken.fetch_sub(1, Ordering::Relaxed);
+            let message = format!("a call opens at most {RUNTIMES_MAX} runtimes; keep the first");
+            return Err(Failure::limit("runtimes", RUNTIMES_MAX.into(), message));
+        }
+        let places = self
+            .places
+            .get_or_init(|| Box::new([const { OnceLock::new() }; RUNTIMES_MAX as usize]));
+        // Nobody else has this number.
+        let _ = places[number as usize].set(opened);
+        Ok(number)
+    }
+
+    /// The one of this number.
+    ///
+    /// # Errors
+    /// `no-runtime`, when this call has opened none of this number.
+    pub(crate) fn get(&self, number: u32) -> Result<&OpenedRuntime, Failure> {
+        let places = self.places.get();
+        let place = places.and_then(|places| places.get(number as usize));
+        place.and_then(OnceLock::get).ok_or_else(|| {
+            let message = "this call has not opened that runtime";
+            Failure::new(FailureCode::NoRuntime, message).with("runtime", "opened")
+        })
+    }
+}
+
+impl fmt::Debug for OpenedRuntimes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n_taken = self.n_taken.load(Ordering::Relaxed);
+        f.debug_struct("OpenedRuntimes")
+            .field("n_taken", &n_taken)
+            .finish_non_exhaustive()
+    }
+}
