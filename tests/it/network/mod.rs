@@ -3,6 +3,7 @@
 
 mod grants;
 mod limits;
+mod own;
 mod secrets;
 mod tls;
 mod wire;
