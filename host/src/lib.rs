@@ -14,8 +14,6 @@ pub mod scaffold;
 
 pub mod install;
 
-pub mod text;
-
 pub mod input;
 
 pub mod app;
@@ -23,3 +21,6 @@ pub mod app;
 pub mod checks;
 
 pub mod commands;
+
+// What strangers say is cleaned in one way, for models and for terminals.
+use openprogram_core::text;

@@ -10,6 +10,7 @@ mod evaluate;
 mod exit;
 mod grants;
 mod help;
+mod hidden;
 mod install;
 mod locked;
 mod new;

@@ -14,11 +14,12 @@ pub(super) struct Arrows {
 const CORE: Arrows = Arrows {
     source: "host/crates/core/src",
     modules: &[
+        ("text", &[]),
         ("content", &[]),
         ("failure", &[]),
         ("grant", &[]),
         ("id", &[]),
-        ("schema", &[]),
+        ("schema", &["text"]),
         ("secret", &[]),
         ("structured", &["failure"]),
         ("function", &["schema"]),
@@ -27,9 +28,14 @@ const CORE: Arrows = Arrows {
         ("session", &["id", "content", "failure", "function"]),
         (
             "context",
-            &["session", "function", "content", "failure", "id", "schema"],
+            &[
+                "text", "session", "function", "content", "failure", "id", "schema",
+            ],
         ),
-        ("decision", &["failure", "catalog", "function", "schema"]),
+        (
+            "decision",
+            &["text", "failure", "catalog", "function", "schema"],
+        ),
         (
             "llm",
             &["content", "failure", "id", "session", "structured", "tool"],
@@ -310,7 +316,6 @@ const HOST: Arrows = Arrows {
         ("settings", &["input"]),
         ("source", &["sdk"]),
         ("state", &[]),
-        ("text", &[]),
         ("scaffold", &["sdk", "settings", "source"]),
         ("install", &["input", "settings", "state"]),
         ("app", &["input", "settings", "source", "state", "install"]),
@@ -318,8 +323,7 @@ const HOST: Arrows = Arrows {
         (
             "commands",
             &[
-                "input", "scaffold", "settings", "source", "state", "text", "install", "app",
-                "checks",
+                "input", "scaffold", "settings", "source", "state", "install", "app", "checks",
             ],
         ),
     ],

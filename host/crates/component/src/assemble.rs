@@ -11,6 +11,7 @@ use openprogram_core::function::{
     Expose, Function, FunctionName, Offer, Parameter, ParameterSource, RenderRange, RuntimeRole,
 };
 use openprogram_core::schema::{CheckMode, Type, check_value, shown_name};
+use openprogram_core::text::{escape_json, is_clean};
 
 use crate::error::MetadataError;
 use crate::facts::{
@@ -19,6 +20,8 @@ use crate::facts::{
 };
 use crate::types::{Said, type_of};
 
+/// The most bytes of the allowed values of one parameter, as JSON: every request repeats them.
+pub(crate) const ALLOWED_VALUES_BYTES_MAX: usize = 16 << 10;
 /// The longest system prompt, as for `set-system`.
 const SYSTEM_BYTES_MAX: usize = 64 << 10;
 
@@ -245,6 +248,19 @@ fn check_values(
         let values = values.filter(|values| !values.is_empty()).ok_or_else(|| {
             options.bad("it must be an array of allowed values, not empty".to_owned())
         })?;
+        let bytes = options.value.to_string().len();
+        if bytes > ALLOWED_VALUES_BYTES_MAX {
+            let max = ALLOWED_VALUES_BYTES_MAX;
+            return Err(options.bad(format!("the values take {bytes} bytes; at most {max} fit")));
+        }
+        let mut texts = values.iter().filter_map(Json::as_str);
+        if let Some(text) = texts.find(|text| !is_clean(text)) {
+            // A value is compared with what a model gives, so it cannot be cleaned like words.
+            let text = escape_json(&Json::from(cut(text)).to_string()).into_owned();
+            return Err(options.bad(format!(
+                "the value {text} holds control or invisible characters; leave them out"
+            )));
+        }
         let checked = values.iter().map(|value| {
             check_value(value, &parameter.field, CheckMode::Strict)
                 .map(|checked| checked.value)

@@ -95,7 +95,7 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
 }
 
 /// A hostile component may give a reason for very many of them.
-fn cap_notices(notices: &mut Vec<String>) {
+pub(crate) fn cap_notices(notices: &mut Vec<String>) {
     let more = notices.len().saturating_sub(NOTICES_MAX);
     if more > 0 {
         notices.truncate(NOTICES_MAX);

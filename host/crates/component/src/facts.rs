@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Changes with every change of these types and of what is checked before facts are kept, so that
 /// old entries count as absent.
-pub(crate) const FACTS_VERSION: u32 = 5;
+pub(crate) const FACTS_VERSION: u32 = 6;
 
 /// Bytes of everything that is said of the functions and types of one component, that of a type
 /// counted wherever the type is used: a schema writes it out there.
@@ -135,7 +135,7 @@ pub(crate) struct MemberFact {
     pub(crate) ty: Option<TypeFact>,
 }
 
-/// What the component said about itself, as it said it; checked when it is merged.
+/// What the component said about itself, its words cleaned; checked when it is merged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Metadata {
     pub(crate) functions: Vec<FunctionMetadata>,

@@ -75,6 +75,7 @@ mod contract_types;
 
 mod decode;
 mod types;
+mod words;
 
 mod assemble;
 mod async_parts;
@@ -113,3 +114,4 @@ pub use network::{Network, Resolver};
 pub use permissions::Permissions;
 pub use provider::GuestProvider;
 pub use source::{ComponentSource, check_digest, digest_of, read_component};
+pub use words::{FUNCTION_WORDS_BYTES_MAX, LABEL_BYTES_MAX, PART_WORDS_BYTES_MAX};

@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::LoadError;
 use crate::facts::{DECIDER, FACTS_VERSION, Facts, MODEL, Signature};
 use crate::source::{ComponentSource, blocking, check_form, digest_of, read_component};
-use crate::{assemble, contract, decode, linking, sandbox, structure};
+use crate::{assemble, contract, decode, linking, sandbox, structure, words};
 
 /// How a component is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +69,12 @@ impl LoadedComponent {
             MetadataMode::Run => sandbox::metadata(engine, &code).await?,
             MetadataMode::Skip => None,
         };
-        let facts = Facts {
+        let mut facts = Facts {
             version: FACTS_VERSION,
             signature: code.signature().clone(),
             metadata,
         };
+        words::tidy(&mut facts);
         let loaded = Self::assemble(name, code, &facts)?;
         if mode == MetadataMode::Run {
             keep_facts(engine, &loaded.digest, &facts)?;

@@ -5,6 +5,8 @@
 //! Modules stand in reading order; a module uses only modules above it (ARCHITECTURE, arrows).
 #![warn(missing_docs)]
 
+pub mod text;
+
 pub mod content;
 pub mod failure;
 pub mod grant;

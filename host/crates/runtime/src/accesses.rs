@@ -1,8 +1,8 @@
 //! What one call reached for, for its record: every use of a grant and every refusal, equal ones
 //! counted. Bounded, because what a function asks for is up to it.
 
-use openprogram_core::context::cut;
 use openprogram_core::grant::{Access, AccessOutcome};
+use openprogram_core::text::cut;
 use openprogram_core::{Json, JsonObject};
 
 /// How many different accesses a node lists; `access_left_out` counts those beyond.

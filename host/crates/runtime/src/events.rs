@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use openprogram_core::content::{ToolCall, ToolResult};
-use openprogram_core::context::cut;
 use openprogram_core::grant::Access;
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::RetryInfo;
 use openprogram_core::session::{NodeStatus, Usage};
+use openprogram_core::text::cut;
 use tokio::sync::mpsc;
 
 /// The most bytes of the result of a call that an event holds; the whole is in the graph.

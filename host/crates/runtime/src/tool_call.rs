@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use openprogram_core::Json;
 use openprogram_core::content::{ToolCall, ToolResult};
-use openprogram_core::context::{OUTPUT_BYTES_MAX, cut};
+use openprogram_core::context::OUTPUT_BYTES_MAX;
 use openprogram_core::decision::{ObjectError, ParsedObject, parse_object};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{FunctionRef, parameters_to_json_schema};
 use openprogram_core::id::NodeId;
 use openprogram_core::schema::Coercion;
+use openprogram_core::text::{clean, cut, escape_json, one_line};
 use serde_json::json;
 
 use crate::arguments::{UnfitArguments, complete_model_arguments};
@@ -26,6 +27,8 @@ use crate::tools::Tools;
 pub(crate) const ANSWER_BYTES_MAX: usize = OUTPUT_BYTES_MAX;
 /// How many tools an answer lists when none is near to what was asked for.
 const TOOLS_LISTED_MAX: usize = 20;
+/// How many characters an answer repeats of the name of a tool that is not there.
+const NAME_CHARS_MAX: usize = 64;
 
 /// Where the calls of one reply run.
 #[derive(Clone, Copy)]
@@ -84,7 +87,7 @@ impl Answered {
         Self {
             result: ToolResult {
                 id: call.id.clone(),
-                text: cut(&text.into(), ANSWER_BYTES_MAX).into_owned(),
+                text: answer_text(&text.into()),
                 is_error: true,
             },
             node: None,
@@ -111,7 +114,7 @@ impl Calling<'_> {
         Answered {
             result: ToolResult {
                 id: call.id.clone(),
-                text: cut(&text, ANSWER_BYTES_MAX).into_owned(),
+                text: answer_text(&text),
                 is_error,
             },
             node: end.node,
@@ -172,7 +175,7 @@ impl Calling<'_> {
 }
 
 fn unknown(tools: &Tools, name: &str) -> String {
-    let shown: String = name.chars().take(64).collect();
+    let shown = one_line(name, NAME_CHARS_MAX);
     let mut text = format!("There is no tool `{shown}`.");
     let near = tools.names.nearest(name);
     if !near.is_empty() {
@@ -198,11 +201,16 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>, between: &str) -> String {
     quoted.join(between)
 }
 
+/// An answer as a model may read it, whoever wrote it: clean and bounded.
+fn answer_text(text: &str) -> String {
+    cut(&clean(text), ANSWER_BYTES_MAX).into_owned()
+}
+
 fn result_text(value: &Json) -> String {
     match value {
-        Json::String(text) if text.is_empty() => "(an empty text)".to_owned(),
+        Json::String(text) if clean(text).is_empty() => "(an empty text)".to_owned(),
         Json::String(text) => text.clone(),
-        other => other.to_string(),
+        other => escape_json(&other.to_string()).into_owned(),
     }
 }
 
@@ -213,7 +221,7 @@ fn failure_text(failure: &Failure) -> String {
         text.push_str(": ");
         match error {
             Json::String(error) => text.push_str(error),
-            other => text.push_str(&other.to_string()),
+            other => text.push_str(&escape_json(&other.to_string())),
         }
     }
     text

@@ -11,7 +11,7 @@ use crate::content::{ContentBlock, Message};
 use crate::id::NodeId;
 use crate::session::{SessionStore, StoreError};
 
-pub use render::{ARGUMENTS_BYTES_MAX, DOC_BYTES_MAX, OUTPUT_BYTES_MAX, PATH_NAMES_MAX, cut};
+pub use render::{ARGUMENTS_BYTES_MAX, DOC_BYTES_MAX, OUTPUT_BYTES_MAX, PATH_NAMES_MAX};
 pub use select::FrameView;
 
 /// What a frame reads.

@@ -5,6 +5,9 @@
 //! not repeated: the words of a person have a node of their own, and those of a function are its
 //! business. A caller that still runs is a call without a result. Nodes in a row of the same role
 //! share one message, each as a block of its own, so roles alternate.
+//!
+//! What functions and components say is data: it is cleaned and bounded, and where it has several
+//! lines they are set in, so that none of them can pass for a line of ours.
 
 use std::borrow::Cow;
 
@@ -13,6 +16,7 @@ use crate::content::{ContentBlock, Message, Role};
 use crate::failure::{Failure, FailureCode};
 use crate::schema::{names_equal, shown_name};
 use crate::session::{NewNode, NodeKind, NodeStatus, SeenNode};
+use crate::text::{clean, cut, escape_json, set_off};
 use crate::{Json, JsonObject};
 
 /// The most bytes of one result or failure of a call. A table or a page fits; a file that a
@@ -37,7 +41,7 @@ pub(super) fn is_shown(node: &SeenNode) -> bool {
     match node.kind {
         NodeKind::Code => true,
         NodeKind::User => said(&node.input).is_some(),
-        NodeKind::Llm => node.output.as_ref().and_then(said).is_some(),
+        NodeKind::Llm => node.output.as_ref().and_then(replied).is_some(),
     }
 }
 
@@ -53,8 +57,8 @@ pub(super) fn render_messages(selected: &Selected) -> Vec<Message> {
                 }
             }
             NodeKind::Llm => {
-                if let Some(text) = node.output.as_ref().and_then(said) {
-                    push(&mut messages, Role::Assistant, text.into_owned());
+                if let Some(text) = node.output.as_ref().and_then(replied) {
+                    push(&mut messages, Role::Assistant, text);
                 }
                 if let Some(note) = turn_note(node) {
                     push(&mut messages, Role::User, note);
@@ -78,8 +82,10 @@ pub(super) fn render_situation(chain: &[SeenNode]) -> Option<String> {
     );
     let doc = function.doc.as_deref().unwrap_or_default().trim();
     if !doc.is_empty() {
-        text.push_str("\nWhat the function is for: ");
-        text.push_str(&cut(doc, DOC_BYTES_MAX));
+        let doc = clean(doc);
+        let doc = cut(&doc, DOC_BYTES_MAX);
+        text.push('\n');
+        text.push_str(&set_off("What the function is for:", &doc));
     }
     let mut path: Vec<String> = functions().take(PATH_NAMES_MAX).map(short_name).collect();
     if functions().count() > PATH_NAMES_MAX {
@@ -134,18 +140,20 @@ fn said(value: &Json) -> Option<Cow<'_, str>> {
     }
 }
 
+/// What a model said, as others may read it.
+fn replied(value: &Json) -> Option<String> {
+    let text = said(value)?;
+    let text = clean(&text);
+    (!text.trim().is_empty()).then(|| text.into_owned())
+}
+
 /// What follows a reply that did not end well.
 fn turn_note(node: &SeenNode) -> Option<String> {
     let what = match node.status {
         NodeStatus::Completed => return None,
         NodeStatus::Open => "The reply above may be incomplete.".to_owned(),
-        NodeStatus::Failed => format!("The reply above failed{}", reason(node.failure.as_ref())),
-        NodeStatus::Cancelled => {
-            format!(
-                "The reply above was cancelled{}",
-                reason(node.failure.as_ref())
-            )
-        }
+        NodeStatus::Failed => reason("The reply above failed", node.failure.as_ref()),
+        NodeStatus::Cancelled => reason("The reply above was cancelled", node.failure.as_ref()),
     };
     Some(format!("({what})"))
 }
@@ -160,9 +168,9 @@ fn render_call(node: &SeenNode, running: bool) -> String {
             "No result yet: it still runs, or it was interrupted and its outcome is unknown."
                 .to_owned()
         }
-        NodeStatus::Completed => format!("Result: {}", render_output(node.output.as_ref())),
-        NodeStatus::Failed => format!("Failed{}", reason(failure)),
-        NodeStatus::Cancelled => format!("Cancelled{}", reason(failure)),
+        NodeStatus::Completed => set_off("Result:", &render_output(node.output.as_ref())),
+        NodeStatus::Failed => reason("Failed", failure),
+        NodeStatus::Cancelled => reason("Cancelled", failure),
     };
     format!("Call: {name}({arguments})\n{end}")
 }
@@ -172,7 +180,7 @@ fn render_arguments(node: &SeenNode) -> String {
     let arguments = match &node.input {
         Json::Null => Cow::Owned(JsonObject::new()),
         Json::Object(arguments) => Cow::Borrowed(arguments),
-        other => return cut(&other.to_string(), ARGUMENTS_BYTES_MAX).into_owned(),
+        other => return cut_json(other, ARGUMENTS_BYTES_MAX),
     };
     let hidden = node.facts.get(NewNode::HIDDEN_ARGUMENTS);
     let hidden = hidden
@@ -186,57 +194,49 @@ fn render_arguments(node: &SeenNode) -> String {
     let shown: JsonObject = shown
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    cut(&Json::Object(shown).to_string(), ARGUMENTS_BYTES_MAX).into_owned()
+    cut_json(&Json::Object(shown), ARGUMENTS_BYTES_MAX)
+}
+
+/// JSON in which everything can be seen.
+fn cut_json(value: &Json, bytes_max: usize) -> String {
+    cut(&escape_json(&value.to_string()), bytes_max).into_owned()
 }
 
 fn render_output(output: Option<&Json>) -> String {
     match output {
         None | Some(Json::Null) => "(none)".to_owned(),
-        Some(Json::String(text)) if text.is_empty() => "(an empty text)".to_owned(),
-        Some(Json::String(text)) => cut(text, OUTPUT_BYTES_MAX).into_owned(),
-        Some(other) => cut(&other.to_string(), OUTPUT_BYTES_MAX).into_owned(),
+        Some(Json::String(text)) => match clean(text) {
+            text if text.is_empty() => "(an empty text)".to_owned(),
+            text => cut(&text, OUTPUT_BYTES_MAX).into_owned(),
+        },
+        Some(other) => cut_json(other, OUTPUT_BYTES_MAX),
     }
 }
 
-/// The end of a sentence that tells of a failure: its code, its message, the error that the
+/// A sentence that tells of a failure: what it did, its code, its message, the error that the
 /// function itself gave. Other details are for people.
-fn reason(failure: Option<&Failure>) -> String {
+fn reason(did: &str, failure: Option<&Failure>) -> String {
     let Some(failure) = failure else {
-        return ".".to_owned();
+        return format!("{did}.");
     };
-    let mut text = match failure.code {
+    let label = match failure.code {
         // The word in front of it says so already.
-        FailureCode::Cancelled => format!(": {}", failure.message),
-        code => format!(" ({}): {}", code.as_str(), failure.message),
+        FailureCode::Cancelled => format!("{did}:"),
+        code => format!("{did} ({}):", code.as_str()),
     };
+    let mut text = failure.message.clone();
     if let Some(error) = failure.details.get("error") {
         text.push_str(": ");
         match error {
             Json::String(error) => text.push_str(error),
-            other => text.push_str(&other.to_string()),
+            other => text.push_str(&escape_json(&other.to_string())),
         }
     }
-    cut(&text, OUTPUT_BYTES_MAX).into_owned()
+    set_off(&label, &cut(&clean(&text), OUTPUT_BYTES_MAX))
 }
 
 /// The last part of a function's full name, as models see names.
 fn short_name(node: &SeenNode) -> String {
     let name = node.name.rsplit('.').next().unwrap_or(&node.name);
     shown_name(name)
-}
-
-/// The text, or its first 70 and last 30 percent around a line that says what is left out.
-#[must_use]
-pub fn cut(text: &str, bytes_max: usize) -> Cow<'_, str> {
-    if text.len() <= bytes_max {
-        return Cow::Borrowed(text);
-    }
-    let head = text.floor_char_boundary(bytes_max / 10 * 7);
-    let tail = text.ceil_char_boundary(text.len() - bytes_max / 10 * 3);
-    let left_out = tail - head;
-    Cow::Owned(format!(
-        "{}\n[… {left_out} bytes left out …]\n{}",
-        &text[..head],
-        &text[tail..]
-    ))
 }

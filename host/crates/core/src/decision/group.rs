@@ -155,11 +155,8 @@ fn as_option(group: &OptionGroup, options: &[MenuOption]) -> MenuOption {
     } else {
         format!("{own}\n{holds}")
     };
-    MenuOption {
-        name: group.name.clone(),
-        description,
-        payload: Payload::Value(group.name.as_str().into()),
-    }
+    let payload = Payload::Value(group.name.as_str().into());
+    MenuOption::new(group.name.clone(), Some(description), payload)
 }
 
 impl Menu {

@@ -7,6 +7,7 @@ use super::render::render_option;
 use crate::failure::{Failure, FailureCode};
 use crate::function::Offer;
 use crate::schema::{RecordType, names_equal, quoted};
+use crate::text::is_clean_line;
 
 /// How many options one menu may have. Far more than a model can weigh, few enough to render.
 pub const MENU_OPTIONS_MAX: usize = 512;
@@ -43,10 +44,10 @@ pub enum MenuError {
         /// The name of the later option.
         name: String,
     },
-    /// A name is too long or has control characters.
+    /// A name is too long or has characters that nobody sees.
     #[error(
         "the name {name} cannot be shown in a menu; \
-         use at most {OPTION_NAME_BYTES_MAX} bytes without control characters"
+         use at most {OPTION_NAME_BYTES_MAX} bytes without control or invisible characters"
     )]
     Name {
         /// The name, quoted and cut.
@@ -165,7 +166,7 @@ impl Menu {
 }
 
 fn check_name(name: &str) -> Result<(), MenuError> {
-    if name.len() > OPTION_NAME_BYTES_MAX || name.chars().any(char::is_control) {
+    if name.len() > OPTION_NAME_BYTES_MAX || !is_clean_line(name) {
         let name = quoted(name);
         return Err(MenuError::Name { name });
     }

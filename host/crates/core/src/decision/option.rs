@@ -6,6 +6,7 @@ use super::arguments;
 use crate::Json;
 use crate::function::FunctionRef;
 use crate::schema::{Member, RecordType};
+use crate::text::clean;
 
 /// One option as its author gave it, before the function it names is looked up.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +113,7 @@ impl MenuOption {
         });
         Self {
             name,
-            description,
+            description: clean(&description).into_owned(),
             payload,
         }
     }

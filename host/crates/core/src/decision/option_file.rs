@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::option::{MenuOption, OptionKind, OptionSpec, Payload};
 use super::option_function::simulated_function;
-use super::schema_form::{SchemaError, parse_schema_at, parse_text_at};
+use super::schema_form::{SchemaError, parse_schema_at, parse_text_at, parse_words_at};
 use crate::function::FunctionRef;
 use crate::schema::{kind_of, quoted, shown_name};
 use crate::{Json, JsonObject};
@@ -140,7 +140,7 @@ fn function_option(name: Option<String>, handler: &Part<'_>) -> Result<FileOptio
     let function = simulated_function(&handler.part("fn")?)?;
     Ok(FileOption::Simulated {
         name: name.unwrap_or_else(|| function.name.function.clone()),
-        description: handler.optional_text("desc")?,
+        description: handler.optional_words("desc")?,
         function: Arc::new(function),
     })
 }
@@ -202,6 +202,13 @@ impl<'a> Part<'a> {
             .transpose()
     }
 
+    /// Words that a model will read.
+    pub(super) fn optional_words(&self, key: &str) -> Result<Option<String>, SchemaError> {
+        let text = self.object.get(key);
+        text.map(|json| parse_words_at(&self.at(key), json))
+            .transpose()
+    }
+
     /// The items of an array, each with its path.
     pub(super) fn items(&self, key: &str) -> Result<Vec<(String, &'a Json)>, SchemaError> {
         let path = self.at(key);
@@ -227,7 +234,7 @@ impl<'a> Part<'a> {
     fn spec(&self, name: String, kind: OptionKind) -> Result<FileOption, SchemaError> {
         Ok(FileOption::Spec(OptionSpec {
             name,
-            description: self.optional_text("desc")?,
+            description: self.optional_words("desc")?,
             kind,
         }))
     }

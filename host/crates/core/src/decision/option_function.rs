@@ -1,9 +1,10 @@
 //! Functions that exist in an option file only: they are shown, picked and checked, and never run.
 
 use super::option_file::Part;
-use super::schema_form::{SchemaError, parse_options_at, parse_text_at, parse_type_at};
+use super::schema_form::{SchemaError, parse_options_at, parse_type_at, parse_words_at};
 use crate::function::{Function, FunctionName, Parameter, ParameterSource, RuntimeRole};
 use crate::schema::{CheckMode, Field, Type, check_value, kind_of, names_equal, quoted};
+use crate::text::is_clean_line;
 use crate::{Json, JsonObject};
 
 /// The component under which simulated functions stand; no real one can have this name.
@@ -42,7 +43,7 @@ pub(super) fn simulated_function(part: &Part<'_>) -> Result<Function, SchemaErro
     }
     let name = FunctionName::new(COMPONENT, None, part.text("name")?);
     Ok(Function {
-        description: part.optional_text("doc")?.unwrap_or_default(),
+        description: part.optional_words("doc")?.unwrap_or_default(),
         parameters,
         ..Function::new(name)
     })
@@ -57,8 +58,11 @@ fn parameter(part: &Part<'_>) -> Result<Parameter, SchemaError> {
         return Err(SchemaError::new(&part.at("kind"), message));
     }
     let name = part.text("name")?;
-    if name.chars().any(char::is_control) {
-        let message = format!("the name {} has control characters", quoted(&name));
+    if !is_clean_line(&name) {
+        let message = format!(
+            "the name {} has control or invisible characters; leave them out",
+            quoted(&name)
+        );
         return Err(SchemaError::new(&part.at("name"), message));
     }
     let ty = part.object.get("type");
@@ -112,13 +116,13 @@ fn describe(parameter: &mut Parameter, meta: &Part<'_>) -> Result<(), SchemaErro
         }
     };
     if let Some(json) = meta.object.get("description") {
-        parameter.field.description = Some(parse_text_at(&meta.at("description"), json)?);
+        parameter.field.description = Some(parse_words_at(&meta.at("description"), json)?);
     }
     if let Some(json) = meta.object.get("options") {
         parameter.field.options = parse_options_at(&meta.at("options"), json)?;
     }
-    parameter.placeholder = meta.optional_text("placeholder")?;
-    parameter.options_from = meta.optional_text("options_from")?;
+    parameter.placeholder = meta.optional_words("placeholder")?;
+    parameter.options_from = meta.optional_words("options_from")?;
     parameter.multiline = flag("multiline")?;
     let injected = matches!(parameter.source, ParameterSource::Runtime(_));
     if flag("hidden")? == Some(true) && !injected {

@@ -2,6 +2,7 @@
 
 use super::menu::Menu;
 use super::pick::PickError;
+use crate::text::{clean, set_in};
 
 /// How many characters of the previous reply a re-ask repeats from its beginning.
 const HEAD_CHARS: usize = 500;
@@ -25,17 +26,22 @@ pub fn render_retry(menu: &Menu, reply: &str, error: &PickError) -> String {
          Options:\n\n{}\n\
          Pick one of the options. Reply with one JSON object in the form of its `Call:` line and \
          nothing else.",
-        head_and_tail(reply),
+        quoted(reply),
         error.message,
         menu.text(),
     )
 }
 
+/// A reply, set in: it may repeat what it read, menus included.
+fn quoted(reply: &str) -> String {
+    match clean(reply) {
+        reply if reply.trim().is_empty() => "(empty)".to_owned(),
+        reply => set_in(head_and_tail(&reply).trim_end()),
+    }
+}
+
 /// The beginning and the end of a reply, what lies between named by its length.
 fn head_and_tail(reply: &str) -> String {
-    if reply.trim().is_empty() {
-        return "(empty)".to_owned();
-    }
     let count = reply.chars().count();
     if count <= HEAD_CHARS + TAIL_CHARS {
         return reply.to_owned();

@@ -38,10 +38,11 @@ pub(super) fn render_option(option: &MenuOption) -> String {
     let parameters = parameters.collect::<Vec<_>>().join(", ");
     let mut text = format!("{}({parameters})\n", option.name);
     for line in clipped(option.description.trim(), OPTION_TEXT_CHARS_MAX).lines() {
-        // An empty line would look like the end of the option.
+        // An empty line would look like the end of the option, and a call like its own.
         let line = one_paragraph(line);
+        let mark = if line.starts_with("Call:") { "> " } else { "" };
         if !line.is_empty() {
-            let _ = writeln!(text, "    {line}");
+            let _ = writeln!(text, "    {mark}{line}");
         }
     }
     let mut details = Details {

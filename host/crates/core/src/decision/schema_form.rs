@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::schema_tagged::is_tagged;
 use super::type_name::parse_type;
 use crate::schema::{Case, CasesType, Field, RecordType, Type, kind_of, names_equal, quoted};
+use crate::text::{clean, is_clean, is_clean_line};
 use crate::{Json, JsonObject};
 
 /// How deep fields may stand in each other.
@@ -86,12 +87,26 @@ pub(super) fn parse_text_at(path: &str, json: &Json) -> Result<String, SchemaErr
     })
 }
 
+/// Reads words that a model will read, and cleans them.
+pub(super) fn parse_words_at(path: &str, json: &Json) -> Result<String, SchemaError> {
+    parse_text_at(path, json).map(|text| clean(&text).into_owned())
+}
+
 /// Reads a list of allowed values.
 pub(super) fn parse_options_at(path: &str, json: &Json) -> Result<Vec<Json>, SchemaError> {
-    json.as_array().cloned().ok_or_else(|| {
+    let options = json.as_array().cloned().ok_or_else(|| {
         let message = format!("expected an array of allowed values, got {}", kind_of(json));
         SchemaError::new(path, message)
-    })
+    })?;
+    let hidden = options.iter().filter_map(Json::as_str);
+    if let Some(hidden) = hidden.into_iter().find(|text| !is_clean(text)) {
+        let message = format!(
+            "the allowed value {} has control or invisible characters; leave them out",
+            quoted(hidden)
+        );
+        return Err(SchemaError::new(path, message));
+    }
+    Ok(options)
 }
 
 /// What a field or an item holds.
@@ -123,8 +138,11 @@ impl Parser {
             let message = format!("more than {SCHEMA_FIELDS_MAX} fields in one schema");
             return Err(SchemaError::new(path, message));
         }
-        if name.chars().any(char::is_control) {
-            let message = format!("the name {} has control characters", quoted(name));
+        if !is_clean_line(name) {
+            let message = format!(
+                "the name {} has control or invisible characters; leave them out",
+                quoted(name)
+            );
             return Err(SchemaError::new(path, message));
         }
         Ok(())
@@ -175,7 +193,7 @@ impl Parser {
         }
         match json {
             Json::String(description) => Ok(Spec {
-                description: Some(description.clone()),
+                description: Some(clean(description).into_owned()),
                 ..Spec::of(Type::String)
             }),
             Json::Array(items) => match items.as_slice() {
@@ -235,7 +253,7 @@ impl Parser {
         };
         if let Some(json) = meta.get("description") {
             let own =
-                parse_text_at(&at("description"), json).map_err(|error| hinted(json, error))?;
+                parse_words_at(&at("description"), json).map_err(|error| hinted(json, error))?;
             spec.description = Some(match spec.description {
                 Some(of_items) if !own.is_empty() => format!("{own}; {of_items}"),
                 Some(of_items) => of_items,

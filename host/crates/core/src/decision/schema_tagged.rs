@@ -7,8 +7,11 @@
 
 use std::sync::Arc;
 
-use super::schema_form::{Parser, SchemaError, Spec, item_of_options, parse_text_at};
+use super::schema_form::{
+    Parser, SchemaError, Spec, item_of_options, parse_text_at, parse_words_at,
+};
 use crate::schema::{Case, CasesType, Type, kind_of, names_equal, quoted};
+use crate::text::clean;
 use crate::{Json, JsonObject};
 
 /// The keys besides the kind itself.
@@ -68,7 +71,7 @@ impl Parser {
             }
         };
         if let Some(json) = object.get("description") {
-            spec.description = Some(parse_text_at(&format!("{path}.description"), json)?);
+            spec.description = Some(parse_words_at(&format!("{path}.description"), json)?);
         }
         Ok(spec)
     }
@@ -124,11 +127,13 @@ impl Parser {
         };
         match (json, level) {
             (Json::Null, _) => {}
-            (Json::String(description), _) => case.description = Some(description.clone()),
+            (Json::String(description), _) => {
+                case.description = Some(clean(description).into_owned());
+            }
             (Json::Object(object), Some(level)) => {
                 only(path, object, &["description", "of"])?;
                 if let Some(text) = object.get("description") {
-                    let text = parse_text_at(&format!("{path}.description"), text)?;
+                    let text = parse_words_at(&format!("{path}.description"), text)?;
                     case.description = Some(text);
                 }
                 if let Some(of) = object.get("of") {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::Json;
 use crate::schema::{CasesType, Field, IntegerKind, Type};
+use crate::text::escape_json;
 
 /// How many allowed values or cases a line lists.
 const LISTED_MAX: usize = 50;
@@ -120,7 +121,7 @@ fn cases_in_words(cases: &CasesType, level: usize) -> String {
 }
 
 fn value_in_words(value: &Json) -> String {
-    clipped(&super::example::one_line(value), VALUE_CHARS)
+    clipped(&escape_json(&super::example::one_line(value)), VALUE_CHARS)
 }
 
 /// A list whose cut is visible.

@@ -2,6 +2,7 @@
 
 use super::number::{Whole, numbers_equal, whole};
 use crate::Json;
+use crate::text::escape_json;
 
 /// One step of a path: `.name`, or `["any text"]` for keys that are not names.
 pub(super) fn step(name: &str) -> String {
@@ -26,7 +27,7 @@ pub(crate) fn quoted(text: &str) -> String {
     if head.len() < text.len() {
         head.push('…');
     }
-    Json::String(head).to_string()
+    escape_json(&Json::String(head).to_string()).into_owned()
 }
 
 /// A value as messages show it.
@@ -35,6 +36,7 @@ pub(crate) fn shown(value: &Json) -> String {
         Json::String(text) => quoted(text),
         Json::Array(_) | Json::Object(_) => {
             let text = value.to_string();
+            let text = escape_json(&text);
             let mut head: String = text.chars().take(QUOTED_MAX).collect();
             if head.len() < text.len() {
                 head.push('…');

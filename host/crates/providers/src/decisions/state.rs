@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use openprogram_core::content::{ContentBlock, Message, Role};
 use openprogram_core::llm::{DecisionState, LlmFailure, LlmReason};
+use openprogram_core::text::{set_in, set_in_bytes};
 
 /// Between the blocks of one message, and between speakers.
 const BETWEEN: &str = "\n\n";
@@ -27,7 +28,7 @@ pub(super) struct Cut<'a> {
 /// When these two alone have more.
 pub(super) fn within(state: &DecisionState, bytes_max: usize) -> Result<Cut<'_>, LlmFailure> {
     let system = state.system.as_deref().filter(|text| !text.is_empty());
-    let fixed = state.prompt.len() + system.map_or(0, str::len) + 2 * ROLE_BYTES;
+    let fixed = set_in_bytes(&state.prompt) + system.map_or(0, set_in_bytes) + 2 * ROLE_BYTES;
     let Some(mut left) = bytes_max.checked_sub(fixed) else {
         let message = format!(
             "the prompt of the decision has {fixed} bytes and the model takes {bytes_max}; \
@@ -39,7 +40,7 @@ pub(super) fn within(state: &DecisionState, bytes_max: usize) -> Result<Cut<'_>,
     let mut messages: Vec<(Role, String)> = Vec::new();
     let mut n_left_out = 0;
     for (role, text) in state.messages.iter().rev().flat_map(texts) {
-        let rest = left.checked_sub(text.len() + ROLE_BYTES);
+        let rest = left.checked_sub(set_in_bytes(text) + ROLE_BYTES);
         // What is older than something left out is left out too: no gap is hidden.
         let Some(rest) = rest.filter(|_| n_left_out == 0) else {
             n_left_out += 1;
@@ -64,12 +65,13 @@ pub(super) fn within(state: &DecisionState, bytes_max: usize) -> Result<Cut<'_>,
 }
 
 impl<'a> Cut<'a> {
-    /// The state as one text. Without context it is the prompt alone.
+    /// The state as one text, in which no line of what somebody said can pass for another speaker.
+    /// Without context it is the prompt alone.
     pub(super) fn as_text(&self) -> Cow<'a, str> {
         if self.system.is_none() && self.messages.is_empty() {
             return Cow::Borrowed(self.prompt);
         }
-        let said = |(who, text): (&str, &str)| format!("{who}:\n{text}");
+        let said = |(who, text): (&str, &str)| format!("{who}:\n{}", set_in(text));
         let parts: Vec<String> = self.said().map(said).collect();
         Cow::Owned(parts.join(BETWEEN))
     }

@@ -139,7 +139,7 @@ async fn a_reply_without_a_pick_is_asked_about_once_without_tools() {
         Your previous reply gave no valid pick.
 
         Previous reply:
-        The work is done, I think.
+            The work is done, I think.
 
         Problem: the reply holds no JSON object with the key "call"
 

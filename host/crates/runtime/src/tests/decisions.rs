@@ -75,7 +75,7 @@ async fn the_request_that_asks_again() {
         Your previous reply gave no valid pick.
 
         Previous reply:
-        I would refund.
+            I would refund.
 
         Problem: the reply holds no JSON object with the key "call"
 

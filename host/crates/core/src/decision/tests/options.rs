@@ -34,7 +34,7 @@ fn a_menu_is_refused_with_what_to_change() {
         (
             vec![value("a\nb")],
             "the name \"a\\nb\" cannot be shown in a menu; \
-             use at most 256 bytes without control characters",
+             use at most 256 bytes without control or invisible characters",
         ),
     ] {
         assert_eq!(Menu::new(options).unwrap_err().to_string(), expected);
