@@ -2,6 +2,7 @@
 //!
 //! A guest is a folder in `tests/guests`: a package that the build script has compiled, or a core
 //! module in text form (`module.wat`) with its interface (`world.wit`), for what no compiler makes.
+//! Or it is one file in `tests/guests/wat`: a whole component in text form, for what no tool makes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,6 +41,11 @@ pub fn bytes(name: &str) -> Vec<u8> {
 fn read(name: &str) -> Result<Vec<u8>> {
     if let Some((_, path)) = COMPILED.iter().find(|(compiled, _)| *compiled == name) {
         return fs::read(path).context("its file");
+    }
+    let whole = root().join(format!("tests/guests/wat/{name}.wat"));
+    if whole.exists() {
+        let text = fs::read_to_string(whole).context("its file")?;
+        return wat::parse_str(text).context("its text");
     }
     let folder = root().join("tests/guests").join(name);
     let wit = fs::read_to_string(folder.join("world.wit")).context("its `world.wit`")?;

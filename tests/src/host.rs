@@ -53,6 +53,7 @@ pub async fn load(name: &str, bytes: Vec<u8>) -> Result<LoadedComponent, LoadErr
 
 /// A host that is being put together.
 pub struct TestHost {
+    engine: Engine,
     guests: Vec<(String, Vec<u8>)>,
     grants: Vec<(String, String)>,
     models: Vec<(String, Grant<ModelGrant>)>,
@@ -89,6 +90,7 @@ impl TestHost {
     #[must_use]
     pub fn new() -> Self {
         Self {
+            engine: engine().clone(),
             guests: Vec::new(),
             grants: Vec::new(),
             models: Vec::new(),
@@ -98,6 +100,13 @@ impl TestHost {
             run_limits: RunLimits::default(),
             store: Arc::new(MemoryStore::default()),
         }
+    }
+
+    /// Runs everything on an engine of its own, of which other tests take nothing.
+    #[must_use]
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
     }
 
     /// Adds a guest or sample under its own name.
@@ -186,9 +195,10 @@ impl TestHost {
     /// When a guest is refused or a grant names no function.
     pub async fn start(self) -> RunningHost {
         let mut catalog = Catalog::default();
-        let mut functions = ComponentHost::new(engine().clone(), self.limits.clone());
+        let mut functions = ComponentHost::new(self.engine.clone(), self.limits.clone());
         for (name, bytes) in self.guests {
-            let component = load(&name, bytes).await;
+            let component =
+                LoadedComponent::load(&self.engine, &name, bytes, MetadataMode::Run).await;
             let component = component.unwrap_or_else(|error| panic!("guest `{name}`: {error}"));
             let added = catalog.add(&name, component.functions().to_vec());
             added.expect("the functions of guests have different names");

@@ -6,6 +6,7 @@ pub mod cli;
 pub mod foreign;
 pub mod guests;
 pub mod host;
+pub mod hostile;
 pub mod many;
 pub mod metadata;
 pub mod snapshot;

@@ -4,10 +4,13 @@
 mod calls;
 mod cpu;
 mod decider;
+mod hostile;
+mod loading;
 mod memory;
 mod metadata;
 mod output;
-mod thousand;
+mod soak;
+mod together;
 
 use expect_test::expect;
 use openprogram_component::Limits;

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use openprogram_tests::hostile::attacks;
+
 use super::{files_below, none, read, root};
 
 /// The longest file before its tests. Longer ones hold two subjects.
@@ -106,6 +108,28 @@ fn every_guest_has_a_test_of_its_name() {
         &findings,
         "a guest has no test whose name begins with its own",
     );
+}
+
+#[test]
+fn every_hostile_guest_is_on_the_list_of_attacks() {
+    let mut findings = Vec::new();
+    for file in files_below("tests/guests/wat", "wat") {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        if !attacks().iter().any(|attack| attack.guest == name) {
+            findings.push(format!("`{name}` has no line in tests/guests/attacks.txt"));
+        }
+        if !read(&file).starts_with(";; Promise: ") {
+            findings.push(format!("`{name}` does not begin with its promise"));
+        }
+    }
+    for attack in attacks() {
+        let folder = root().join("tests/guests");
+        let file = folder.join(format!("wat/{}.wat", attack.guest));
+        if !folder.join(attack.guest).exists() && !file.exists() {
+            findings.push(format!("there is no guest `{}`", attack.guest));
+        }
+    }
+    none(&findings, "the list of attacks and the guests differ");
 }
 
 #[test]

@@ -74,6 +74,23 @@ pub struct CacheCounts {
     pub misses: u64,
 }
 
+/// What an engine has given out and not got back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InUse {
+    /// Calls that hold a slot, guests that call nothing included.
+    pub calls: usize,
+    /// Core instances in the pool; 0 where memory comes on demand, as for the next ones.
+    pub core_instances: u64,
+    /// Component instances in the pool.
+    pub component_instances: u64,
+    /// Memories in the pool.
+    pub memories: usize,
+    /// Tables in the pool.
+    pub tables: usize,
+    /// Stacks in the pool.
+    pub stacks: usize,
+}
+
 /// Compiles and runs components. Clones share everything.
 #[derive(Clone)]
 pub struct Engine(Arc<Inner>);
@@ -154,6 +171,32 @@ impl Engine {
         CacheCounts {
             hits: self.0.hits.load(Ordering::Relaxed),
             misses: self.0.misses.load(Ordering::Relaxed),
+        }
+    }
+
+    /// What is given out now. Nothing, when nothing runs.
+    #[must_use]
+    pub fn in_use(&self) -> InUse {
+        let inner = &self.0;
+        let taken = |all: u32, free: &Semaphore| {
+            (all.max(1) as usize).saturating_sub(free.available_permits())
+        };
+        let calls = taken(inner.options.slots, &inner.top) + taken(LEAF_SLOTS, &inner.leaf);
+        let built = inner.built.get().and_then(|built| built.as_ref().ok());
+        let pool = built.and_then(|built| built.wasmtime.pooling_allocator_metrics());
+        let Some(pool) = pool else {
+            return InUse {
+                calls,
+                ..InUse::default()
+            };
+        };
+        InUse {
+            calls,
+            core_instances: pool.core_instances(),
+            component_instances: pool.component_instances(),
+            memories: pool.memories(),
+            tables: pool.tables(),
+            stacks: pool.stacks(),
         }
     }
 

@@ -54,6 +54,14 @@ pub enum LoadError {
         /// The limit.
         max: u64,
     },
+    /// It holds components inside of components, too many of them.
+    #[error(
+        "the component holds components more than {max} levels deep; put them beside each other"
+    )]
+    TooDeep {
+        /// The limit.
+        max: usize,
+    },
     /// It is cut off or invalid.
     #[error("the component is damaged: {0}")]
     Malformed(String),

@@ -105,7 +105,7 @@ mod tests;
 
 pub use cache::CacheError;
 pub use contract::{contract_hash, contract_of};
-pub use engine::{CacheCounts, Engine, EngineOptions};
+pub use engine::{CacheCounts, Engine, EngineOptions, InUse};
 pub use error::{EngineError, LoadError, MetadataError, MissingImport};
 pub use host::ComponentHost;
 pub use limits::Limits;

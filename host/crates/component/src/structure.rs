@@ -23,6 +23,10 @@ pub(crate) struct Structure {
 /// Components of several languages make some dozens.
 const INSTANCES_MAX: u64 = 2_000;
 
+/// Components inside each other. Tools that put components together nest a few of them, and
+/// decoders take the square of the depth.
+const LEVELS_MAX: usize = 100;
+
 /// One component that is being read.
 #[derive(Default)]
 struct Level {
@@ -35,7 +39,7 @@ struct Level {
 /// Checks the outer form of a component.
 ///
 /// # Errors
-/// When a part is cut off, or when it makes too many instances.
+/// When a part is cut off, when it makes too many instances, or when it is nested too deep.
 pub(crate) fn check(bytes: &[u8]) -> Result<Structure, LoadError> {
     let mut async_part = None;
     let mut levels: Vec<Level> = Vec::new();
@@ -54,6 +58,10 @@ pub(crate) fn check(bytes: &[u8]) -> Result<Structure, LoadError> {
                 kinds.push(is_component);
                 if is_component {
                     levels.push(Level::default());
+                }
+                if levels.len() > LEVELS_MAX {
+                    let max = LEVELS_MAX;
+                    return Err(LoadError::TooDeep { max });
                 }
             }
             Payload::End(_) => {
@@ -183,6 +191,29 @@ mod tests {
             outcome(claims),
             "the component is damaged: unexpected end-of-file (at offset 0xe)"
         );
+    }
+
+    #[test]
+    fn components_inside_of_each_other_are_counted() {
+        // Innermost first; what a section holds is said in as few bytes as decoders take.
+        let nested = |levels: usize| {
+            let header = b"\0asm\x0d\0\x01\0";
+            let mut all = header.to_vec();
+            for _ in 1..levels {
+                let length = u32::try_from(all.len()).unwrap();
+                let bytes = [length & 0x7f, length >> 7 & 0x7f, length >> 14].map(|b| b as u8);
+                let section = [&[4, bytes[0] | 0x80, bytes[1] | 0x80, bytes[2]], &all[..]].concat();
+                all = [&header[..], &section].concat();
+            }
+            all
+        };
+        assert_eq!(outcome(&nested(LEVELS_MAX)), "fine");
+        for levels in [LEVELS_MAX + 1, 20_000] {
+            assert_eq!(
+                outcome(&nested(levels)),
+                "the component holds components more than 100 levels deep; put them beside each other"
+            );
+        }
     }
 
     #[test]

@@ -49,6 +49,12 @@ fn limit(error: &wasmtime::Error, state: &CallState) -> Option<LimitReached> {
             format!("the headers of a request are too many, or take more than {max} bytes");
         return Some(LimitReached::new("http_fields_bytes", max, message));
     }
+    // This error has no type at all.
+    if root.starts_with("requested len ") && root.contains(" exceeds limit ") {
+        let max = limits.random_bytes;
+        let message = format!("the function asked for more than {max} random bytes at once");
+        return Some(LimitReached::new("random_bytes", max, message));
+    }
     if let Some(pool) = find::<PoolConcurrencyLimitError>(error) {
         return Some(shared(pool));
     }
@@ -116,7 +122,10 @@ fn trap_name(error: &wasmtime::Error) -> String {
             Trap::BadConversionToInteger => "bad-conversion-to-integer",
             Trap::UnreachableCodeReached => "unreachable",
             Trap::CannotEnterComponent | Trap::CannotLeaveComponent => "reentrance",
-            _ => return one_line(&trap.to_string()),
+            other => {
+                let said = other.to_string();
+                return one_line(said.strip_prefix("wasm trap: ").unwrap_or(&said));
+            }
         };
         return name.to_owned();
     }

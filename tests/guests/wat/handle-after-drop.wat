@@ -1,0 +1,28 @@
+;; Promise: a handle that was given back is none.
+;; Known from: canonical ABI of the component model.
+(component
+  (import "wasi:io/poll@0.2.0" (instance $poll
+    (export "pollable" (type $p (sub resource)))
+    (export "[method]pollable.block" (func (param "self" (borrow $p))))
+    (export "poll" (func (param "in" (list (borrow $p))) (result (list u32))))))
+  (alias export $poll "pollable" (type $pollable))
+  (import "wasi:clocks/monotonic-clock@0.2.0" (instance $clock
+    (export "pollable" (type $p (eq $pollable)))
+    (export "subscribe-duration" (func (param "when" u64) (result (own $p))))))
+  (core func $block (canon lower (func $poll "[method]pollable.block")))
+  (core func $subscribe (canon lower (func $clock "subscribe-duration")))
+  (core func $drop (canon resource.drop $pollable))
+  (core instance $host
+    (export "block" (func $block))
+    (export "subscribe" (func $subscribe))
+    (export "drop" (func $drop)))
+  (core module $m
+    (import "host" "block" (func $block (param i32)))
+    (import "host" "subscribe" (func $subscribe (param i64) (result i32)))
+    (import "host" "drop" (func $drop (param i32)))
+    (func (export "run") (local $it i32)
+      (local.set $it (call $subscribe (i64.const 0)))
+      (call $drop (local.get $it))
+      (call $block (local.get $it))))
+  (core instance $i (instantiate $m (with "host" (instance $host))))
+  (func (export "run") (canon lift (core func $i "run"))))

@@ -1,0 +1,15 @@
+;; Promise: memories are counted.
+(component
+  (core module $part (memory 1))
+  (core instance (instantiate $part))
+  (core instance (instantiate $part))
+  (core instance (instantiate $part))
+  (core instance (instantiate $part))
+  (core instance (instantiate $part))
+  (core instance (instantiate $part))
+  (core instance (instantiate $part))
+  (core instance (instantiate $part))
+  (core instance (instantiate $part))
+  (core module $m (func (export "run")))
+  (core instance $i (instantiate $m))
+  (func (export "run") (canon lift (core func $i "run"))))

@@ -1,0 +1,9 @@
+;; Promise: a result area has to lie where its type may.
+;; Known from: canonical ABI of the component model.
+(component
+  (core module $m
+    (memory (export "memory") 1)
+    (func (export "run") (result i32) (i32.const 2)))
+  (core instance $i (instantiate $m))
+  (func (export "run") (result string) (canon lift (core func $i "run")
+    (memory $i "memory"))))
