@@ -10,6 +10,7 @@ mod cli;
 mod decision;
 mod essays;
 mod foreign;
+mod made_up;
 mod models;
 mod network;
 mod picks;

@@ -4,6 +4,7 @@
 
 pub mod cli;
 pub mod foreign;
+pub mod fuzz;
 pub mod guests;
 pub mod host;
 pub mod hostile;

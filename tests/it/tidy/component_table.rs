@@ -16,6 +16,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("permissions", &["limits", "network"]),
         ("ticker", &[]),
         ("convert", &["limits"]),
+        ("testing", &["convert", "limits"]),
         ("decode_types", &["docs", "facts"]),
         ("error", &["cache"]),
         ("handles", &["limits"]),

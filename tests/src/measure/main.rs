@@ -3,7 +3,8 @@
 //!
 //! `measure installed` gives the figures of the command line alone, `measure loads` those of loading
 //! components; `measure cli …` is the command line that the first measures. `measure soak COUNT`
-//! makes hostile calls instead and prints what the process held.
+//! makes hostile calls instead and prints what the process held; `measure fuzz TARGET SECONDS` makes up
+//! inputs for the loader of components or for the conversion of values.
 
 #![allow(
     clippy::print_stdout,
@@ -17,7 +18,8 @@ mod loads;
 mod table;
 mod turns;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use openprogram_tests::fuzz::{self, Target};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -26,6 +28,14 @@ async fn main() -> Result<()> {
         && command == "soak"
     {
         println!("{}", openprogram_tests::soak::run(count.parse()?).await?);
+        return Ok(());
+    }
+    if let [command, target, seconds] = arguments.as_slice()
+        && command == "fuzz"
+    {
+        let target = Target::ALL.into_iter().find(|known| known.name() == target);
+        let target = target.context("the targets are `loader` and `values`")?;
+        println!("{}", fuzz::run(target, seconds.parse()?).await?);
         return Ok(());
     }
     if let [command, rest @ ..] = arguments.as_slice()

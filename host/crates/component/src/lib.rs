@@ -100,6 +100,9 @@ mod model;
 
 mod provider;
 
+#[cfg(feature = "testing")]
+pub mod testing;
+
 #[cfg(test)]
 mod tests;
 
