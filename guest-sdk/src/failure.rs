@@ -39,6 +39,9 @@ pub enum FailureKind {
     NotFound,
     /// Not granted; the detail `how_to_allow` says what a person can do.
     Denied,
+    /// A person had to approve it and did not; the detail `reason` is `declined`, `timeout` or
+    /// `nobody-there`.
+    ApprovalDenied,
     /// A limit was reached; the detail `which` names it.
     LimitReached,
     /// The called function returned its own error, which is the detail `error`.
@@ -75,7 +78,7 @@ pub enum DecisionKind {
     Unknown,
 }
 
-const CODES: [(&str, FailureKind); 12] = [
+const CODES: [(&str, FailureKind); 13] = [
     ("decision", FailureKind::Decision),
     ("structured", FailureKind::Structured),
     ("llm", FailureKind::Llm),
@@ -84,6 +87,7 @@ const CODES: [(&str, FailureKind); 12] = [
     ("invalid-argument", FailureKind::InvalidArgument),
     ("not-found", FailureKind::NotFound),
     ("denied", FailureKind::Denied),
+    ("approval-denied", FailureKind::ApprovalDenied),
     ("limit-reached", FailureKind::LimitReached),
     ("function-failed", FailureKind::FunctionFailed),
     ("trapped", FailureKind::Trapped),

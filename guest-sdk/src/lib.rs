@@ -94,7 +94,9 @@
 //! paragraph of a function is what models read. Above a function,
 //! `#[function(system = "…", expose = "…", render_range(callers = N, subcalls = N))]` sets the system
 //! prompt while it runs, what callers see of it (`io`, `llm`, `full` or `hidden`), and how much of the
-//! session its own turns read. At a parameter, `#[param(…)]` takes
+//! session its own turns read. `#[function(requires_approval = "why")]`, or without a reason, has a
+//! person approve each call that a model or another function makes; without an approval the call fails
+//! as `approval-denied` and the function does not run. At a parameter, `#[param(…)]` takes
 //!
 //! - `default = VALUE`, which makes it optional,
 //! - `options = [VALUE, …]`, the allowed values,

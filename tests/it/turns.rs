@@ -385,7 +385,11 @@ async fn turner_is_refused_models_that_are_not_there_or_have_no_name_or_are_too_
         ("ask-other", asked("a b:c"), "invalid-argument model"),
         ("ask-other", asked(&long), "invalid-argument model"),
         // Nobody is there to say yes.
-        ("ask-other", asked("other:asked"), "denied other:asked"),
+        (
+            "ask-other",
+            asked("other:asked"),
+            "approval-denied nobody-there",
+        ),
         ("open-many", many(true), "limit-reached runtimes"),
         ("open-many", many(false), "limit-reached runtimes"),
     ] {

@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fs;
 #[cfg(target_os = "linux")]
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
@@ -169,13 +169,23 @@ impl Project {
         self.run_typing("", arguments)
     }
 
-    /// The same with something that the person types.
+    /// The same with something that the person types at once.
     ///
     /// # Panics
     /// As [`Project::run_on_terminal`].
     #[cfg(target_os = "linux")]
     #[must_use]
     pub fn run_typing(&self, typed: &str, arguments: &[&str]) -> Outcome {
+        self.run_on_terminal_typing(arguments, &[("", typed)])
+    }
+
+    /// The same with a person who waits for texts on the screen and types an answer to each.
+    ///
+    /// # Panics
+    /// When there is no command `script` of util-linux, which makes terminals.
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub fn run_on_terminal_typing(&self, arguments: &[&str], typed: &[(&str, &str)]) -> Outcome {
         let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
         let binary = self.binary.display().to_string();
         let words = std::iter::once(binary.as_str()).chain(arguments.iter().copied());
@@ -191,15 +201,20 @@ impl Project {
         // Its input stays open: an end of it would be typed into the terminal.
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn().expect("`script`");
-        let mut input = child.stdin.take();
-        if let Some(input) = &mut input {
-            input.write_all(typed.as_bytes()).expect("what is typed");
+        let mut input = child.stdin.take().expect("`script`");
+        let mut shown = Vec::new();
+        let mut screen = child.stdout.take().expect("`script`");
+        for (awaited, answer) in typed {
+            wait_for(&mut screen, &mut shown, awaited);
+            // A program that has ended reads nothing; its output says so.
+            let _ = input.write_all(answer.as_bytes());
         }
+        screen.read_to_end(&mut shown).expect("the terminal");
         let output = child.wait_with_output().expect("`script`");
         drop(input);
         Outcome {
             code: code(output.status),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stdout: String::from_utf8_lossy(&shown).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
     }
@@ -319,4 +334,17 @@ fn code(status: std::process::ExitStatus) -> i32 {
 #[cfg(not(unix))]
 fn code(status: std::process::ExitStatus) -> i32 {
     status.code().unwrap_or(128)
+}
+
+/// Reads the screen until this text is on it once more than before, or until it ends.
+#[cfg(target_os = "linux")]
+fn wait_for(screen: &mut impl Read, shown: &mut Vec<u8>, awaited: &str) {
+    let start = shown.len();
+    let mut byte = [0];
+    while !shown[start..].ends_with(awaited.as_bytes()) {
+        match screen.read(&mut byte) {
+            Ok(1) => shown.push(byte[0]),
+            _ => return,
+        }
+    }
 }

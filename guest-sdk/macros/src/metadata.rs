@@ -115,7 +115,7 @@ mod tests {
             ///
             ///     indented
             ///
-            #[function(expose = \"llm\", render_range(subcalls = 2), system = \"Be \\\"brief\\\".\")]
+            #[function(expose = \"llm\", render_range(subcalls = 2), requires_approval = \"It pays.\", system = \"Be \\\"brief\\\".\")]
             pub fn run(
                 /// What to say.
                 #[param(placeholder = \"hello\", multiline = false)]
@@ -140,7 +140,7 @@ mod tests {
             .map(|tokens| tokens.to_string().replace("& [", "&["))
             .collect();
         expect![[r#"
-            ("run" , "First line.\nSecond line.\n\n    indented" , &[("text" , &[("description" , "\"What to say.\"") , ("placeholder" , "\"hello\"") , ("multiline" , "false")]) , ("times" , &[("description" , "\"One\\ntwo\"") , ("hidden" , "true") , ("default" , "3")]) , ("plain" , &[])] , &[("expose" , "\"llm\"") , ("render_range" , "{\"callers\":null,\"subcalls\":2}") , ("system" , "\"Be \\\"brief\\\".\"")])
+            ("run" , "First line.\nSecond line.\n\n    indented" , &[("text" , &[("description" , "\"What to say.\"") , ("placeholder" , "\"hello\"") , ("multiline" , "false")]) , ("times" , &[("description" , "\"One\\ntwo\"") , ("hidden" , "true") , ("default" , "3")]) , ("plain" , &[])] , &[("expose" , "\"llm\"") , ("render_range" , "{\"callers\":null,\"subcalls\":2}") , ("requires_approval" , "\"It pays.\"") , ("system" , "\"Be \\\"brief\\\".\"")])
             ("size" , "A size." , &[("wide" , "How wide.")])"#]].assert_eq(&lines.join("\n"));
         // What is left for the compiler is plain Rust.
         let left = quote!(#module).to_string();

@@ -23,6 +23,7 @@ use openprogram_core::catalog::{Catalog, CatalogError, ResolveError};
 use openprogram_core::failure::FailureCode;
 use openprogram_core::grant::Grants;
 use openprogram_core::id::{SessionId, Timestamp};
+use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::{MemoryStore, SessionStore};
 use openprogram_providers::OpenError;
 use openprogram_runtime::{
@@ -230,13 +231,26 @@ impl App {
         StateFolder::at(&self.settings.state_folder).running_sessions()
     }
 
-    /// Builds the runtime for one run: components, grants, model, store.
+    /// Builds the runtime for one run in which nobody is asked: components, grants, model, store.
     ///
     /// # Errors
     /// When any of them cannot be used.
     pub async fn prepare(
         &self,
         choice: &RunChoice,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<Prepared> {
+        self.prepare_asking(choice, Arc::new(Nobody), words).await
+    }
+
+    /// The same for a run in which questions are answered.
+    ///
+    /// # Errors
+    /// As for [`App::prepare`].
+    pub async fn prepare_asking(
+        &self,
+        choice: &RunChoice,
+        questions: Arc<dyn Questions>,
         words: &mut dyn Write,
     ) -> anyhow::Result<Prepared> {
         let loader = Loader::new(self, StateFolder::create(&self.settings.state_folder)?);
@@ -256,8 +270,7 @@ impl App {
         let mut policy = CallPolicy::default();
         for component in &components {
             for call in &component.grants.calls {
-                let function = &call.what.function;
-                let granted = policy.grant(&catalog, &component.name, function);
+                let granted = policy.grant_line(&catalog, &component.name, call);
                 granted.map_err(AppError::Grant)?;
             }
         }
@@ -289,6 +302,8 @@ impl App {
         parts.grants = grants;
         parts.policy = policy;
         parts.retry = self.settings.models.retry;
+        parts.questions = questions;
+        parts.question_timeout = self.settings.models.ask_timeout;
         parts.exec_timeout = self.settings.models.exec_timeout;
         Ok(Prepared {
             runtime: Runtime::new(parts),

@@ -126,8 +126,9 @@ fn model_rows(models: &ModelSettings) -> Vec<Row> {
             },
         )
     };
-    let [retries, backoff, timeout] = &models.numbers;
+    let [retries, backoff, timeout, asking] = &models.numbers;
     let seconds = models.exec_timeout.map(|time| time.as_secs_f64());
+    let asked_for = models.ask_timeout.map(|time| time.as_secs_f64());
     vec![
         name("model", &models.names.main, "none"),
         name("runtimes.exec", &models.names.exec, "as `model`"),
@@ -148,6 +149,14 @@ fn model_rows(models: &ModelSettings) -> Vec<Row> {
                 "exec_timeout_s",
                 seconds.map_or(Json::Null, Json::from),
                 timeout.origin(),
+            )
+        },
+        Row {
+            absent: "no limit",
+            ..Row::new(
+                "ask_timeout_s",
+                asked_for.map_or(Json::Null, Json::from),
+                asking.origin(),
             )
         },
     ]

@@ -47,7 +47,7 @@ impl Exit {
         match code {
             FailureCode::FunctionFailed | FailureCode::Trapped => Self::Failed,
             FailureCode::InvalidArgument | FailureCode::NotFound => Self::Usage,
-            FailureCode::Denied => Self::Refused,
+            FailureCode::Denied | FailureCode::ApprovalDenied => Self::Refused,
             FailureCode::Llm
             | FailureCode::Structured
             | FailureCode::Decision
@@ -357,6 +357,9 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
         FailureCode::Denied => {
             // Whole, since half a command is another one, and ready to be pasted.
             detail("how_to_allow").map(|how| format!("to allow it: {how}"))
+        }
+        FailureCode::ApprovalDenied if detail("reason") == Some("nobody-there") => {
+            Some("run it on a terminal, where you are asked".to_owned())
         }
         // Most sentences of this kind name the ways already.
         FailureCode::NoProvider if failure.message.contains("--model") => None,

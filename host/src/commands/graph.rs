@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use openprogram_core::Json;
 use openprogram_core::failure::Failure;
 use openprogram_core::id::{NodeId, Timestamp};
+use openprogram_core::question::Receipt;
 use openprogram_core::session::{Node, NodeKind, NodeStatus, Session};
 use serde_json::json;
 
@@ -263,10 +264,23 @@ fn facts(node: &Node) -> Vec<(&'static str, String)> {
         let refused = refused.iter().filter_map(Failure::from_json);
         lines.extend(refused.map(|failure| ("refused", failure_line(&failure))));
     }
+    let receipts = fact(Receipt::FACT).and_then(Json::as_array);
+    let receipts = receipts
+        .into_iter()
+        .flatten()
+        .filter_map(Receipt::from_json);
+    lines.extend(receipts.map(|receipt| ("approval", receipt_line(&receipt))));
     if let Some(log) = fact("log") {
         lines.push(("log", shown(log)));
     }
     lines
+}
+
+/// What a person was asked and how that ended.
+fn receipt_line(receipt: &Receipt) -> String {
+    let what = one_line(&receipt.what, VALUE_CHARS_MAX);
+    let by = one_line(&receipt.by, VALUE_CHARS_MAX);
+    format!("{} by {by}: {what}", receipt.answer.as_str())
 }
 
 /// A call as the model wrote it: the tool and its arguments.

@@ -83,7 +83,7 @@ pub(super) fn function_to_json(function: &Function) -> Json {
     let parameters = function.parameters.iter();
     let hidden = parameters.filter(|parameter| parameter.source == ParameterSource::Context);
     let hidden: Vec<_> = hidden.map(hidden_to_json).collect();
-    json!({
+    let mut shown = json!({
         "name": function.name.function,
         "interface": function.name.interface,
         "description": function.description,
@@ -92,7 +92,14 @@ pub(super) fn function_to_json(function: &Function) -> Json {
         "returns": function.returns.as_ref().map(type_to_json_schema),
         "offerable": reason.is_none(),
         "reason": reason,
-    })
+    });
+    if let Some(required) = &function.requires_approval {
+        shown["requires_approval"] = match &required.reason {
+            Some(reason) => reason.clone().into(),
+            None => true.into(),
+        };
+    }
+    shown
 }
 
 /// A parameter that no model sees, apart from the schema that models read.
@@ -166,6 +173,13 @@ fn settings(function: &Function) -> Vec<String> {
     }
     if function.expose != Expose::default() {
         settings.push(format!("callers see: {}", function.expose.as_str()));
+    }
+    if let Some(required) = &function.requires_approval {
+        let mut line = "a person approves each call by a model or a function".to_owned();
+        if let Some(reason) = &required.reason {
+            line.push_str(&format!(": {}", one_line(reason, 300)));
+        }
+        settings.push(line);
     }
     let range = function.render_range;
     for (count, what) in [

@@ -11,6 +11,7 @@ mod evaluate;
 mod grant_lines;
 mod graph;
 mod progress;
+mod questions;
 mod refused;
 mod signature;
 mod spent;

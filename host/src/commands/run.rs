@@ -1,6 +1,7 @@
 //! `openprogram run`: one function, from a command line to a recorded result.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use openprogram_core::Json;
@@ -13,6 +14,7 @@ use super::arguments::{Pair, arguments, context, parse_pair};
 use super::console::Console;
 use super::exit::RunFailed;
 use super::progress::{self, Refusals};
+use super::questions::TerminalQuestions;
 use super::refused::Refusal;
 use super::spent::say_spent;
 use super::stop;
@@ -23,6 +25,9 @@ use crate::settings::ModelNames;
 ///
 /// FUNCTION is `namespace:package/interface.function`, or any tail of it that means one function,
 /// such as `route-message`; `-` and `_` are equal.
+///
+/// What a grant or a function wants approved is asked on the terminal, where the input is one; else it
+/// is refused. The function that is run here is not asked about: to run it is to approve it.
 ///
 /// The result goes to stdout: text as it is, without what a terminal would act on, anything else as
 /// JSON. The id of the session goes to stderr.
@@ -82,13 +87,17 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         }),
         is_recorded: true,
     };
-    let prepared = app.prepare(&choice, console.words()).await?;
+    let (pauser, pauses) = progress::pauses();
+    let questions = Arc::new(TerminalQuestions::new(pauser));
+    let prepared = app
+        .prepare_asking(&choice, questions, console.words())
+        .await?;
     let catalog = prepared.runtime.catalog();
     let function = catalog.resolve(&args.function, None).map_err(|error| {
         Failure::new(FailureCode::NotFound, error.to_string()).with("name", args.function.clone())
     })?;
     let functions: Vec<_> = catalog.iter().map(AsRef::as_ref).collect();
-    let progress = progress::start(args.json, &app.settings().terminal);
+    let progress = progress::start_with(args.json, &app.settings().terminal, pauses);
     let began = Instant::now();
     let request = RunRequest {
         function: args.function,

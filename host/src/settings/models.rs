@@ -10,7 +10,7 @@ use std::time::Duration;
 use openprogram_core::llm::RetryPolicy;
 use openprogram_providers::{ANTHROPIC_BASE_URL, OPENAI_BASE_URL, ProfileRow, Protocol, Secret};
 
-use super::origin::{NumberVariable, Origin, numbers};
+use super::origin::{NumberVariable, Origin, ask_timeout, numbers};
 use super::{ProviderEntry, Variables, check_component_name};
 
 /// Most providers in one project file; more are not written by hand.
@@ -81,8 +81,10 @@ pub struct ModelSettings {
     pub retry: RetryPolicy,
     /// The time for one turn or decision that names none.
     pub exec_timeout: Option<Duration>,
-    /// The variables behind the tries, the sleeps between them, and the time.
-    pub numbers: [NumberVariable; 3],
+    /// The time for the answer of a person; `None` for no end.
+    pub ask_timeout: Option<Duration>,
+    /// The variables behind the tries, the sleeps between them, and the two times.
+    pub numbers: [NumberVariable; 4],
 }
 
 impl ModelSettings {
@@ -110,7 +112,8 @@ impl ModelSettings {
                 key_variable: Some(key_variable),
             }
         };
-        let (retry, exec_timeout, numbers) = numbers(variables);
+        let (retry, exec_timeout, [retries, backoff, timeout]) = numbers(variables);
+        let (ask_timeout, asking) = ask_timeout(variables);
         Self {
             names: ModelNames::default(),
             providers: vec![
@@ -125,7 +128,8 @@ impl ModelSettings {
             profiles: Vec::new(),
             retry,
             exec_timeout,
-            numbers,
+            ask_timeout,
+            numbers: [retries, backoff, timeout, asking],
         }
     }
 

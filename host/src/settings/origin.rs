@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use openprogram_core::llm::{RetryPolicy, attempts_of, backoff_of, timeout_of};
 
+use openprogram_runtime::QUESTION_TIMEOUT_DEFAULT;
+
 use super::Variables;
 
 /// The most tries of one request.
@@ -12,6 +14,8 @@ pub(super) const MAX_RETRIES: &str = "OPENPROGRAM_MAX_RETRIES";
 pub(super) const BACKOFF_BASE: &str = "OPENPROGRAM_RETRY_BACKOFF_BASE";
 /// The time for one turn or decision, in seconds.
 pub(super) const EXEC_TIMEOUT: &str = "OPENPROGRAM_EXEC_TIMEOUT_S";
+/// The time for the answer to a question, in seconds.
+pub(super) const ASK_TIMEOUT: &str = "OPENPROGRAM_ASK_TIMEOUT_S";
 /// How much of a value that cannot be used is shown.
 const SHOWN_CHARS_MAX: usize = 40;
 
@@ -72,6 +76,28 @@ pub(super) fn numbers(
         timeout_of(None, time.as_deref()),
         [retries, backoff, timeout],
     )
+}
+
+/// How long a question waits for its answer (`None` for no end), and what decided that.
+pub(super) fn ask_timeout(variables: Variables) -> (Option<Duration>, NumberVariable) {
+    let seconds = |text: &str| {
+        let number = text.trim().parse::<f64>().ok();
+        number.and_then(|number| Duration::try_from_secs_f64(number).ok())
+    };
+    let (variable, text) = NumberVariable::read(ASK_TIMEOUT, variables, |text| {
+        let is_used = seconds(text).is_some();
+        let default = QUESTION_TIMEOUT_DEFAULT.as_secs();
+        let wrong =
+            format!("not a number of seconds from 0; the default of {default} seconds holds");
+        (is_used, (!is_used).then_some(wrong))
+    });
+    let time = match text.as_deref().map(seconds) {
+        // Zero is how people write that there is no limit.
+        Some(Some(Duration::ZERO)) => None,
+        Some(Some(time)) => Some(time),
+        Some(None) | None => Some(QUESTION_TIMEOUT_DEFAULT),
+    };
+    (time, variable)
 }
 
 impl NumberVariable {
@@ -164,6 +190,25 @@ mod tests {
             " ",
             expect!["6 tries, 1.5s, None; Default; no warning"],
         );
+    }
+
+    #[test]
+    fn a_question_waits_as_long_as_the_variable_says() {
+        let check = |value: &'static str| {
+            let found = move |asked: &str| (asked == ASK_TIMEOUT).then(|| value.into());
+            let (time, variable) = ask_timeout(&found);
+            (time.map(|time| time.as_secs_f64()), variable.warning)
+        };
+        for (value, time) in [("2.5", Some(2.5)), ("0", None), ("", Some(300.0))] {
+            assert_eq!(check(value), (time, None), "{value}");
+        }
+        for value in ["soon", "-1", "NaN", "1e300"] {
+            let warning = format!(
+                "`OPENPROGRAM_ASK_TIMEOUT_S` is `{value}`, not a number of seconds from 0; the \
+                 default of 300 seconds holds"
+            );
+            assert_eq!(check(value), (Some(300.0), Some(warning)));
+        }
     }
 
     #[test]

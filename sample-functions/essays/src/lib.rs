@@ -145,6 +145,7 @@ pub mod essays {
     }
 
     /// Run a function of the choice of the caller on an essay, and give what it gives.
+    #[function(requires_approval = "It runs whatever function the caller names.")]
     pub fn run_check(
         /// The function, which takes a `text`; `count_words` for example.
         #[param(options_from = "functions", multiline = false)]

@@ -1,5 +1,6 @@
 //! The command line as a person and as a script use it: real processes, real files.
 
+mod approvals;
 mod broken;
 mod build;
 mod completions;

@@ -40,7 +40,7 @@ const CORE: Arrows = Arrows {
             "llm",
             &["content", "failure", "id", "session", "structured", "tool"],
         ),
-        ("question", &["grant", "id", "schema"]),
+        ("question", &["failure", "grant", "id", "schema"]),
         (
             "guest",
             &[
@@ -69,11 +69,22 @@ const RUNTIME: Arrows = Arrows {
             &["limits", "policy", "sources", "frame", "recorder"],
         ),
         ("testing", &["sources", "ports"]),
+        ("deadline", &["sources", "ports"]),
+        (
+            "approval",
+            &["accesses", "frame", "ports", "recorder", "deadline"],
+        ),
         (
             "call",
-            &["arguments", "events", "frame", "ports", "recorder"],
+            &[
+                "approval",
+                "arguments",
+                "events",
+                "frame",
+                "ports",
+                "recorder",
+            ],
         ),
-        ("deadline", &["sources", "ports"]),
         ("open_runtime", &["opened", "frame", "ports"]),
         ("open_turn", &["events", "frame", "recorder", "ports"]),
         (
@@ -201,6 +212,7 @@ const RUNTIME: Arrows = Arrows {
         (
             "services",
             &[
+                "approval",
                 "limits",
                 "frame",
                 "ports",

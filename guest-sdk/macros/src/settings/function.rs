@@ -9,7 +9,7 @@ use crate::errors::Errors;
 use crate::literal::{Literal, LiteralValue, quoted};
 use crate::model::Attribute;
 
-const KEYS: &str = "`system`, `expose` or `render_range`";
+const KEYS: &str = "`system`, `expose`, `render_range` or `requires_approval`";
 
 /// What callers may see of a function.
 const EXPOSE: [&str; 4] = ["io", "llm", "full", "hidden"];
@@ -40,11 +40,32 @@ pub(super) fn attribute(setting: &Setting, errors: &mut Errors) -> Option<Attrib
                 value,
             })
         }
+        "requires_approval" => Some(Attribute {
+            key: "requires_approval",
+            value: required_approval(setting, errors)?,
+        }),
         other => {
             errors.at(
                 setting.key.span(),
                 format!("unknown setting `{other}`, expected {KEYS}"),
             );
+            None
+        }
+    }
+}
+
+fn required_approval(setting: &Setting, errors: &mut Errors) -> Option<String> {
+    let literal = match &setting.value {
+        Value::Flag => return Some("true".to_owned()),
+        Value::Literal(Literal { value, .. }) => Some(value),
+        _ => None,
+    };
+    match literal {
+        Some(LiteralValue::Bool(required)) => Some(required.to_string()),
+        Some(LiteralValue::Text(reason)) if !reason.trim().is_empty() => Some(quoted(reason)),
+        _ => {
+            let message = "write `requires_approval` or `requires_approval = \"why\"`";
+            errors.at(setting.value_span(), message);
             None
         }
     }

@@ -8,7 +8,8 @@ use std::collections::HashSet;
 
 use openprogram_core::Json;
 use openprogram_core::function::{
-    Expose, Function, FunctionName, Offer, Parameter, ParameterSource, RenderRange, RuntimeRole,
+    Expose, Function, FunctionName, Offer, Parameter, ParameterSource, RenderRange,
+    RequiredApproval, RuntimeRole,
 };
 use openprogram_core::schema::{CheckMode, Type, check_value, shown_name};
 use openprogram_core::text::{escape_json, is_clean};
@@ -24,6 +25,8 @@ use crate::types::{Said, type_of};
 pub(crate) const ALLOWED_VALUES_BYTES_MAX: usize = 16 << 10;
 /// The longest system prompt, as for `set-system`.
 const SYSTEM_BYTES_MAX: usize = 64 << 10;
+/// The longest reason for an approval: a person reads it before answering.
+const REASON_BYTES_MAX: usize = 1_000;
 
 /// Makes the functions of a component that is installed under a name.
 ///
@@ -155,11 +158,25 @@ fn set_function_attributes(
                 })?;
                 function.expose = expose;
             }
+            "requires_approval" => function.requires_approval = required_approval(&attribute)?,
             "render_range" => function.render_range = render_range(&attribute)?,
             _ => return Err(attribute.unknown()),
         }
     }
     Ok(())
+}
+
+fn required_approval(attribute: &Attribute<'_>) -> Result<Option<RequiredApproval>, MetadataError> {
+    match &attribute.value {
+        Json::Bool(required) => Ok(required.then(RequiredApproval::default)),
+        Json::String(reason) if reason.len() > REASON_BYTES_MAX => {
+            Err(attribute.bad(format!("it is longer than {REASON_BYTES_MAX} bytes")))
+        }
+        Json::String(reason) if !reason.trim().is_empty() => Ok(Some(RequiredApproval {
+            reason: Some(reason.clone()),
+        })),
+        _ => Err(attribute.bad("it must be true, false or a text that says why".to_owned())),
+    }
 }
 
 fn render_range(attribute: &Attribute<'_>) -> Result<RenderRange, MetadataError> {

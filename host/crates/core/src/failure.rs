@@ -22,6 +22,8 @@ pub enum FailureCode {
     InvalidArgument,
     /// Not granted; `details.how_to_allow` says how.
     Denied,
+    /// A person had to approve it and did not; `details.reason` says why there is no approval.
+    ApprovalDenied,
     /// A limit was reached; `details.which` names it.
     LimitReached,
     /// The run was cancelled.
@@ -37,7 +39,7 @@ pub enum FailureCode {
 }
 
 impl FailureCode {
-    const ALL: [(Self, &str); 13] = [
+    const ALL: [(Self, &str); 14] = [
         (Self::Llm, "llm"),
         (Self::Structured, "structured"),
         (Self::Decision, "decision"),
@@ -45,6 +47,7 @@ impl FailureCode {
         (Self::NoProvider, "no-provider"),
         (Self::InvalidArgument, "invalid-argument"),
         (Self::Denied, "denied"),
+        (Self::ApprovalDenied, "approval-denied"),
         (Self::LimitReached, "limit-reached"),
         (Self::Cancelled, "cancelled"),
         (Self::NotFound, "not-found"),

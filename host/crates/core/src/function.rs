@@ -265,6 +265,13 @@ pub enum Offer {
     NotOfferable(String),
 }
 
+/// That a person approves each call before it runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequiredApproval {
+    /// Why, in the words of the author.
+    pub reason: Option<String>,
+}
+
 /// One function of a component.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
@@ -286,6 +293,8 @@ pub struct Function {
     pub expose: Expose,
     /// How much its own turns read.
     pub render_range: RenderRange,
+    /// Whether a person approves each call that a model or another function makes, before it runs.
+    pub requires_approval: Option<RequiredApproval>,
     /// Whether it can be offered.
     pub offer: Offer,
 }
@@ -305,6 +314,7 @@ impl Function {
             system: None,
             expose: Expose::default(),
             render_range: RenderRange::default(),
+            requires_approval: None,
             offer: Offer::Offered,
         }
     }

@@ -342,7 +342,9 @@ pub trait HostServices: Send + Sync {
         let _ = access;
     }
 
-    /// Asks a person whether this may happen now. The answer holds for this one use.
+    /// Asks a person whether this may happen now. The answer holds for this one use, and leaves a
+    /// receipt. Whoever enforces the grant notes the use, or the refusal by
+    /// [`unapproved`](crate::question::unapproved).
     ///
     /// The default refuses: there is nobody to ask.
     async fn approve(&self, request: ApprovalRequest) -> Result<(), Failure> {

@@ -1,7 +1,9 @@
 //! What one call reached for, for its record: every use of a grant and every refusal, equal ones
-//! counted. Bounded, because what a function asks for is up to it.
+//! counted, and the receipts of what was approved. Bounded, because what a function asks for is up to it.
 
+use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::grant::{Access, AccessOutcome};
+use openprogram_core::question::Receipt;
 use openprogram_core::text::cut;
 use openprogram_core::{Json, JsonObject};
 
@@ -11,6 +13,10 @@ const ACCESSES_LISTED_MAX: usize = 64;
 const ACCESS_TEXT_BYTES_MAX: usize = 1_000;
 /// Most bytes of the line that would allow something; longer ones are no grants.
 const GRANT_BYTES_MAX: usize = 4_096;
+
+/// How often one call may ask for an approval; a person who is asked more often reads nothing. The
+/// next question is refused as the limit `approvals`.
+const APPROVALS_MAX: u64 = 64;
 
 /// The fact that lists the accesses of a call: an array of objects as [`Access::to_json`] gives
 /// them, each with `n`, how often it happened.
@@ -23,6 +29,8 @@ const LEFT_OUT: &str = "access_left_out";
 pub(crate) struct Accesses {
     listed: Vec<(Access, u64)>,
     n_left_out: u64,
+    n_approvals: u64,
+    receipts: Vec<Json>,
 }
 
 impl Accesses {
@@ -35,6 +43,24 @@ impl Accesses {
         } else {
             self.n_left_out += 1;
         }
+    }
+
+    /// Counts one question for an approval.
+    ///
+    /// # Errors
+    /// `limit-reached` when the call has asked often enough.
+    pub(crate) fn count_approval(&mut self) -> Result<(), Failure> {
+        if self.n_approvals >= APPROVALS_MAX {
+            let message = format!("one call asked for more than {APPROVALS_MAX} approvals");
+            return Err(Failure::limit("approvals", APPROVALS_MAX, message));
+        }
+        self.n_approvals += 1;
+        Ok(())
+    }
+
+    /// Keeps the receipt of a question for an approval.
+    pub(crate) fn keep_receipt(&mut self, receipt: &Receipt) {
+        self.receipts.push(receipt.to_json());
     }
 
     /// Adds them to the facts of a node.
@@ -50,6 +76,9 @@ impl Accesses {
         }
         if self.n_left_out > 0 {
             facts.insert(LEFT_OUT.to_owned(), self.n_left_out.into());
+        }
+        if !self.receipts.is_empty() {
+            facts.insert(Receipt::FACT.to_owned(), self.receipts.clone().into());
         }
     }
 }
@@ -73,6 +102,14 @@ pub(crate) fn bounded(access: Access) -> Access {
         what: short(access.what),
         outcome,
     }
+}
+
+/// The function whose call was not granted, where that is why something was refused.
+pub(crate) fn denied_call(failure: &Failure) -> Option<&str> {
+    if failure.code != FailureCode::Denied {
+        return None;
+    }
+    failure.details.get("what")?.as_str()?.strip_prefix("call ")
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use openprogram_core::schema::Coercion;
 use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus};
 use openprogram_core::{Json, JsonObject};
 
+use crate::approval::approve_call;
 use crate::arguments::{Arguments, complete_arguments, hidden_names};
 use crate::events::Event;
 use crate::frame::{Frame, TurnTools};
@@ -143,6 +144,10 @@ pub(crate) async fn run_call(
         }
     };
     let node = open.id().clone();
+    // Whoever runs a function by hand has said so already.
+    let is_by_hand = parent.function.is_none() && call.inside.is_none() && call.picked_by.is_none();
+    let required = function.requires_approval.as_ref();
+    let required = required.filter(|_| !is_by_hand);
     let mut frame = parent.child(&function, node.clone(), call.context);
     if let Some(turn) = call.inside {
         frame = frame.inside_turn(turn.tools);
@@ -155,18 +160,14 @@ pub(crate) async fn run_call(
         function: function.name.to_string(),
         depth: parent.n_calls,
     });
-    let services = ports.services.services(ports, &frame);
-    let function_call = FunctionCall {
-        function: Arc::clone(&function),
-        arguments: call.arguments.values,
-        services,
-        depth: parent.n_calls,
+    let approved = approve_call(ports, parent, &frame, required).await;
+    let (result, report) = match approved {
+        Ok(()) => run_in(ports, &frame, &function, call.arguments.values).await,
+        Err(failure) => (Err(failure), CallReport::default()),
     };
-    let CallOutcome { result, report } = ports.parts.functions.call(function_call).await;
     frame.end();
     // A function that was stopped in the middle leaves nodes below it; they are closed before it.
     let settled = ports.recorder.settle().await;
-    let result = result.map_err(|error| error.to_failure(&function.name.to_string()));
     let end = node_end(ports, &frame, &result, report);
     let status = end.status;
     let closed = open.close(end).await;
@@ -180,6 +181,24 @@ pub(crate) async fn run_call(
         // A result that could not be recorded is not given out as if it had been.
         result: settled.and(closed).and(result),
     }
+}
+
+/// Runs the function of a frame.
+async fn run_in(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    function: &FunctionRef,
+    arguments: JsonObject,
+) -> (Result<Json, Failure>, CallReport) {
+    let call = FunctionCall {
+        function: Arc::clone(function),
+        arguments,
+        services: ports.services.services(ports, frame),
+        depth: frame.n_calls - 1,
+    };
+    let CallOutcome { result, report } = ports.parts.functions.call(call).await;
+    let result = result.map_err(|error| error.to_failure(&function.name.to_string()));
+    (result, report)
 }
 
 /// Marks a call as over also when it is cut off, and keeps for the record what it reached for. It is

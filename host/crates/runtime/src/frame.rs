@@ -16,7 +16,7 @@ use openprogram_core::grant::{Access, AccessOutcome, GrantKind};
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::schema::names_equal;
 
-use crate::accesses::{Accesses, bounded};
+use crate::accesses::{Accesses, bounded, denied_call};
 use crate::events::{Event, EventSender};
 use crate::limits::RunLimits;
 use crate::opened::OpenedRuntimes;
@@ -293,9 +293,14 @@ impl Frame {
         self.state().accesses.note(access);
     }
 
-    /// What its function reached for, as facts of the node.
+    /// What its function reached for and what was approved for it, as facts of the node.
     pub(crate) fn add_accesses_to(&self, facts: &mut JsonObject) {
         self.state().accesses.add_to(facts);
+    }
+
+    /// What its function reached for and what was approved for it, to add to.
+    pub(crate) fn with_accesses<T>(&self, work: impl FnOnce(&mut Accesses) -> T) -> T {
+        work(&mut self.state().accesses)
     }
 
     /// Keeps a refused request for the record of this frame.
@@ -340,14 +345,6 @@ impl Frame {
         // Every critical section is a few assignments, so a poisoned state is still whole.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The function whose call was not granted, where that is why something was refused.
-fn denied_call(failure: &Failure) -> Option<&str> {
-    if failure.code != FailureCode::Denied {
-        return None;
-    }
-    failure.details.get("what")?.as_str()?.strip_prefix("call ")
 }
 
 /// Counts one more, up to a limit.

@@ -66,6 +66,7 @@
 #![warn(missing_docs)]
 
 mod accesses;
+mod approval;
 mod arguments;
 mod ask;
 mod attempt;
@@ -121,8 +122,8 @@ use openprogram_core::session::SessionStore;
 
 pub use events::{EVENT_RESULT_BYTES_MAX, Event, EventReceiver, EventSender, event_channel};
 pub use limits::{MENU_RETRIES_MAX, RunLimits, SYSTEM_BYTES_MAX};
-pub use policy::{CallPolicy, GrantError};
-pub use ports::{ModelOpener, NoModels, Providers, RuntimeParts};
+pub use policy::{CallPermit, CallPolicy, GrantError};
+pub use ports::{ModelOpener, NoModels, Providers, QUESTION_TIMEOUT_DEFAULT, RuntimeParts};
 pub use request::{
     DecideOutcome, DecideRequest, DecidedPick, RunOutcome, RunRequest, TurnOutcome, TurnRequest,
 };

@@ -4,6 +4,7 @@ use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::{Access, GrantKind, MODEL_TOKENS_DEFAULT, ModelGrant, grant_command};
 use openprogram_core::guest::{ApprovalRequest, HostServices};
+use openprogram_core::question::unapproved;
 
 use crate::frame::Frame;
 use crate::opened::OpenedRuntime;
@@ -41,7 +42,11 @@ pub(crate) async fn open_runtime(
             what: model.to_owned(),
             grant: grant.to_string(),
         };
-        gate.approve(request).await.map_err(refuse)?;
+        let line = request.grant.clone();
+        let approved = gate.approve(request).await;
+        approved.inspect_err(|failure| {
+            gate.note(unapproved(GrantKind::Models, model, &line, failure));
+        })?;
     }
     let provider = ports.parts.models.open(model).await?;
     gate.note(Access::granted(GrantKind::Models, model, grant.to_string()));

@@ -6,13 +6,24 @@ use std::collections::BTreeMap;
 use openprogram_core::catalog::{Catalog, ResolveError};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{Function, FunctionName};
-use openprogram_core::grant::{GrantKind, grant_command};
+use openprogram_core::grant::{CallGrant, Grant, GrantKind, grant_command};
 use openprogram_core::schema::names_equal;
 
 /// The calls granted to each component, as the project file gives them.
 #[derive(Clone, Debug, Default)]
 pub struct CallPolicy {
-    granted: BTreeMap<String, Vec<FunctionName>>,
+    granted: BTreeMap<String, Vec<CallPermit>>,
+}
+
+/// One function that a component may call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallPermit {
+    /// The function.
+    pub function: FunctionName,
+    /// The line of the grant.
+    pub line: String,
+    /// Whether a person is asked before each call.
+    pub asks: bool,
 }
 
 /// A grant that cannot be used.
@@ -36,13 +47,34 @@ impl CallPolicy {
         component: &str,
         name: &str,
     ) -> Result<(), GrantError> {
-        let function = catalog.resolve(name, None).map_err(|source| GrantError {
+        let function = name.to_owned();
+        let grant = Grant::new(CallGrant { function });
+        self.grant_line(catalog, component, &grant)
+    }
+
+    /// The same by a grant as a person wrote it, which may ask before each call.
+    ///
+    /// # Errors
+    /// As for [`CallPolicy::grant`].
+    pub fn grant_line(
+        &mut self,
+        catalog: &Catalog,
+        component: &str,
+        grant: &Grant<CallGrant>,
+    ) -> Result<(), GrantError> {
+        let found = catalog.resolve(&grant.what.function, None);
+        let function = found.map_err(|source| GrantError {
             component: component.to_owned(),
             source,
         })?;
+        let permit = CallPermit {
+            function: function.name.clone(),
+            line: grant.to_string(),
+            asks: grant.asks,
+        };
         let granted = self.granted.entry(component.to_owned()).or_default();
-        if !granted.contains(&function.name) {
-            granted.push(function.name.clone());
+        if !granted.contains(&permit) {
+            granted.push(permit);
         }
         Ok(())
     }
@@ -54,7 +86,19 @@ impl CallPolicy {
             return true;
         };
         let own = names_equal(component, &function.name.component);
-        own || self.granted_to(component).contains(&function.name)
+        own || self.permit(component, function).is_some()
+    }
+
+    /// What lets `component` call `function` of another component; one that asks nobody comes first.
+    #[must_use]
+    pub fn permit(&self, component: &str, function: &Function) -> Option<&CallPermit> {
+        if names_equal(component, &function.name.component) {
+            return None;
+        }
+        let granted = self.granted.get(component)?;
+        let permits = || granted.iter().filter(|p| p.function == function.name);
+        let unasked = permits().find(|permit| !permit.asks);
+        unasked.or_else(|| permits().next())
     }
 
     /// Checks that `component` may call `function`; `None` is the person at the top.
@@ -75,9 +119,5 @@ impl CallPolicy {
             "how_to_allow",
             grant_command(component, GrantKind::Calls, &name),
         ))
-    }
-
-    fn granted_to(&self, component: &str) -> &[FunctionName] {
-        self.granted.get(component).map_or(&[], Vec::as_slice)
     }
 }

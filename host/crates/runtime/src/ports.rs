@@ -14,6 +14,7 @@ use openprogram_core::function::RuntimeRole;
 use openprogram_core::grant::Grants;
 use openprogram_core::guest::{FunctionHost, HostServices};
 use openprogram_core::llm::{Provider, RetryPolicy};
+use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::SessionStore;
 
 use crate::frame::Frame;
@@ -21,6 +22,10 @@ use crate::limits::RunLimits;
 use crate::policy::CallPolicy;
 use crate::recorder::Recorder;
 use crate::sources::{Clock, Ids, RandomIds, SystemClock, Timer, TokioTimer};
+
+/// How long a question waits for its answer when nothing else is set: long enough to read it, and
+/// shorter than the time that a call may take.
+pub const QUESTION_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 
 /// The providers behind the three injected runtimes.
 #[derive(Clone, Default)]
@@ -94,6 +99,10 @@ pub struct RuntimeParts {
     pub grants: BTreeMap<String, Arc<Grants>>,
     /// Which component may call which function.
     pub policy: CallPolicy,
+    /// Who answers questions.
+    pub questions: Arc<dyn Questions>,
+    /// How long a question may wait for its answer; `None` for no end.
+    pub question_timeout: Option<Duration>,
     /// How much one run may do.
     pub limits: RunLimits,
     /// How often and how patiently a failed model request is tried again.
@@ -109,8 +118,8 @@ pub struct RuntimeParts {
 }
 
 impl RuntimeParts {
-    /// Parts with the machine's clock, random ids, default limits, no grants and no model, and no
-    /// end of time for a turn.
+    /// Parts with the machine's clock, random ids, default limits, no grants and no model, nobody
+    /// to ask, and no end of time for a turn.
     pub fn new(
         store: Arc<dyn SessionStore>,
         functions: Arc<dyn FunctionHost>,
@@ -124,6 +133,8 @@ impl RuntimeParts {
             models: Arc::new(NoModels),
             grants: BTreeMap::new(),
             policy: CallPolicy::default(),
+            questions: Arc::new(Nobody),
+            question_timeout: Some(QUESTION_TIMEOUT_DEFAULT),
             limits: RunLimits::default(),
             retry: RetryPolicy::default(),
             exec_timeout: None,

@@ -8,9 +8,10 @@ use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::Access;
 use openprogram_core::guest::{
-    Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption,
+    ApprovalRequest, Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption,
 };
 
+use crate::approval::approve_use;
 use crate::call::call_by_name;
 use crate::closing::{exec_closing, exec_picking};
 use crate::complete::provider_of;
@@ -131,6 +132,11 @@ impl HostServices for Services {
         if !self.frame.has_ended() {
             self.frame.note_access(access);
         }
+    }
+
+    async fn approve(&self, request: ApprovalRequest) -> Result<(), Failure> {
+        self.check_running()?;
+        approve_use(&self.ports, &self.frame, request).await
     }
 
     async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure> {

@@ -6,6 +6,7 @@
 //! is streamed only where the result goes to a terminal too: a script has no use for it.
 
 mod lines;
+mod pause;
 mod running;
 mod screen;
 
@@ -16,6 +17,7 @@ use openprogram_runtime::{EventReceiver, EventSender, event_channel};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
+pub(super) use self::pause::{Pauser, Pauses, pauses};
 use self::screen::{Mode, Screen};
 use super::console::Console;
 use super::refused::Refusal;
@@ -43,8 +45,14 @@ pub(super) struct Refusals {
     pub(super) are_told: bool,
 }
 
-/// Starts to tell progress.
+/// Starts to tell progress, of which nobody asks for a pause.
 pub(super) fn start(json: bool, terminal: &TerminalSettings) -> Progress {
+    let (_, pauses) = pauses();
+    start_with(json, terminal, pauses)
+}
+
+/// Starts to tell progress, except in the pauses.
+pub(super) fn start_with(json: bool, terminal: &TerminalSettings, pauses: Pauses) -> Progress {
     let is_watched = Console::has_watcher();
     let mode = Mode {
         tells_all: is_watched,
@@ -62,7 +70,7 @@ pub(super) fn start(json: bool, terminal: &TerminalSettings) -> Progress {
     Progress {
         sender,
         tells_all: mode.tells_all,
-        printing: tokio::spawn(print(receiver, screen)),
+        printing: tokio::spawn(print(receiver, pauses, screen)),
     }
 }
 
@@ -84,15 +92,28 @@ impl Progress {
     }
 }
 
-async fn print<W: Write>(mut events: EventReceiver, mut screen: Screen<W>) -> Vec<Refusal> {
+async fn print<W: Write>(
+    mut events: EventReceiver,
+    mut pauses: Pauses,
+    mut screen: Screen<W>,
+) -> Vec<Refusal> {
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     loop {
+        // A pause comes after everything that was told before it.
         tokio::select! {
+            biased;
             event = events.next() => match event {
                 Some(event) => screen.show(&event, Instant::now()),
                 None => break,
             },
+            Some(pause) = pauses.next() => {
+                screen.rest();
+                // Whoever wanted it may be gone; then it is over.
+                if pause.begun.send(()).is_ok() {
+                    let _ = pause.over.await;
+                }
+            }
             _ = ticks.tick() => screen.tick(Instant::now()),
         }
     }

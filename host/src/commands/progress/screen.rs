@@ -138,10 +138,15 @@ impl<W: Write> Screen<W> {
         self.status = status;
     }
 
-    /// Ends what stands on the line of the cursor, and gives what was refused.
-    pub(super) fn finish(&mut self) -> Vec<Refusal> {
+    /// Ends what stands on the line of the cursor, so that somebody else can write.
+    pub(super) fn rest(&mut self) {
         self.end_text();
         self.clear_status();
+    }
+
+    /// Ends what stands on the line of the cursor, and gives what was refused.
+    pub(super) fn finish(&mut self) -> Vec<Refusal> {
+        self.rest();
         std::mem::take(&mut self.refusals)
     }
 

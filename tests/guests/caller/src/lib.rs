@@ -18,6 +18,12 @@ pub mod guest {
         }
     }
 
+    /// Pays an amount, once a person has approved it.
+    #[function(requires_approval = "It spends money.")]
+    pub fn pay(amount: u32) -> u32 {
+        amount
+    }
+
     /// Calls itself through the host until that fails, and gives that failure.
     pub fn down() -> Result<Json, Failure> {
         functions::call(down::NAME, json!({}))

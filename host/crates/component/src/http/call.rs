@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use openprogram_core::grant::{Access, GrantKind};
 use openprogram_core::guest::{ApprovalRequest, HostServices};
+use openprogram_core::question::unapproved;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use wasmtime_wasi_http::Error;
@@ -112,14 +113,16 @@ impl HttpCall {
             what: what.to_owned(),
             grant: grant.to_owned(),
         };
-        let message = match &self.services {
+        let access = match &self.services {
             Some(services) => match services.approve(request).await {
                 Ok(()) => return Ok(()),
-                Err(failure) => failure.message,
+                Err(failure) => unapproved(kind, what, grant, &failure),
             },
-            None => format!("`{what}` has to be approved, and a model has nobody to ask"),
+            None => {
+                let message = format!("`{what}` has to be approved, and a model has nobody to ask");
+                Access::refused(kind, what, message, None)
+            }
         };
-        let access = Access::refused(kind, what, message, None);
         Err(Stop::noted(Error::HttpRequestDenied, access))
     }
 

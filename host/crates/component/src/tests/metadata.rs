@@ -68,6 +68,7 @@ fn everything_that_can_be_said_reaches_the_function() {
             ("system", r#""Be brief.""#),
             ("expose", r#""llm""#),
             ("render_range", r#"{"callers": 3, "subcalls": -1}"#),
+            ("requires_approval", r#""It pays.""#),
         ],
         &[
             (
@@ -85,6 +86,8 @@ fn everything_that_can_be_said_reaches_the_function() {
     );
     let function = functions(&facts, "shop", "sha256:00").unwrap().remove(0);
     assert_eq!(function.name.to_string(), "acme:x/desk.greet");
+    let required = function.requires_approval.as_ref().unwrap();
+    assert_eq!(required.reason.as_deref(), Some("It pays."));
     assert_eq!(function.name.component, "shop");
     assert_eq!(function.description, "Greets.");
     assert_eq!(
@@ -165,6 +168,18 @@ fn what_does_not_fit_is_refused_by_name() {
             &[],
             "the attribute `render_range` of `greet`: it must be `{\"callers\": n or null, \
              \"subcalls\": n}`, with -1 for all subcalls",
+        );
+    }
+    let long = format!("\"{}\"", "x".repeat(1_001));
+    for (value, problem) in [
+        ("3", "it must be true, false or a text that says why"),
+        ("\" \"", "it must be true, false or a text that says why"),
+        (&long, "it is longer than 1000 bytes"),
+    ] {
+        refused(
+            &[("requires_approval", value)],
+            &[],
+            &format!("the attribute `requires_approval` of `greet`: {problem}"),
         );
     }
     refused(

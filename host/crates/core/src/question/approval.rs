@@ -1,6 +1,7 @@
 //! What a person approves, to what the answer is bound, and what is left of it in the graph.
 
-use crate::grant::GrantKind;
+use crate::failure::Failure;
+use crate::grant::{Access, GrantKind};
 use crate::id::Timestamp;
 use crate::{Json, JsonObject};
 
@@ -75,6 +76,17 @@ fn sorted(value: &Json) -> Json {
         }
         other => other.clone(),
     }
+}
+
+/// A use of a grant that asks which was not approved, for the record. Where nobody said no, the same
+/// grant without the question would allow it.
+#[must_use]
+pub fn unapproved(kind: GrantKind, what: &str, line: &str, failure: &Failure) -> Access {
+    let reason = failure.details.get("reason").and_then(Json::as_str);
+    let is_no = reason.is_none_or(|reason| reason == ReceiptAnswer::Declined.as_str());
+    let unasked = line.strip_prefix("ask ").map(str::trim_start);
+    let needed = unasked.filter(|_| !is_no).map(str::to_owned);
+    Access::refused(kind, what, failure.message.clone(), needed)
 }
 
 /// How a question for an approval ended.

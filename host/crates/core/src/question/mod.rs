@@ -15,7 +15,7 @@ use crate::JsonObject;
 use crate::id::SessionId;
 use crate::schema::Field;
 
-pub use approval::{Approval, AskingGrant, Receipt, ReceiptAnswer};
+pub use approval::{Approval, AskingGrant, Receipt, ReceiptAnswer, unapproved};
 pub use check::{AnswerError, OPTIONS_MAX, PROMPTS_MAX};
 
 /// Whoever can be asked.

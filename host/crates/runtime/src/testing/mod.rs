@@ -3,6 +3,7 @@
 //!
 //! A double that is used wrongly panics, so that the test that holds it fails.
 
+mod answering;
 mod native;
 mod requests;
 mod scripted;
@@ -17,6 +18,7 @@ use openprogram_core::failure::Failure;
 use openprogram_core::id::Timestamp;
 use openprogram_core::llm::Provider;
 
+pub use answering::{ScriptedAnswer, ScriptedQuestions};
 pub use native::{NativeCall, NativeFunctions, function, passed_on};
 pub use scripted::{ScriptedDecider, ScriptedProvider, ScriptedReply};
 pub use shown::{shown_graph, shown_request};

@@ -214,16 +214,17 @@ async fn a_grant_opens_one_function_and_no_other() {
         "shop.refund",
         json!({}),
         expect![[r#"
-        {
-          "ok": {}
-        }
-        1 code test:desk/api.relay
-          in   {"name":"shop.refund","arguments":{}}
-          out  {}
-        2 code test:shop/api.refund caller=1
-          in   {}
-          out  {}
-    "#]],
+            {
+              "ok": {}
+            }
+            1 code test:desk/api.relay
+              in   {"name":"shop.refund","arguments":{}}
+              fact access=[{"kind":"calls","what":"call test:shop/api.refund","grant":"refund","n":1}]
+              out  {}
+            2 code test:shop/api.refund caller=1
+              in   {}
+              out  {}
+        "#]],
     )
     .await;
     let arguments = json!({"name": "shop.ping", "arguments": {}});

@@ -2,6 +2,7 @@
 
 mod accesses;
 mod answers;
+mod approvals;
 mod calls;
 mod cancel;
 mod closings;

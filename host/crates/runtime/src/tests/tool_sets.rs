@@ -192,6 +192,7 @@ async fn a_function_that_a_model_calls_sees_where_it_stands() {
     expect![[r#"
         1 code test:a/api.start
           in   {}
+          fact access=[{"kind":"calls","what":"call test:b/api.nest","grant":"nest","n":1}]
           out  "outer"
         2 llm scripted:text caller=1
           in   "Work."

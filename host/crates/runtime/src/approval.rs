@@ -1,0 +1,207 @@
+//! Puts to a person what needs an approval, and keeps a receipt of the answer.
+//!
+//! The answer holds for one use: it is bound to the function, its arguments, the digest of its
+//! component and what is wanted, and nothing remembers it. Without an answer the answer is no.
+
+use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::RequiredApproval;
+use openprogram_core::grant::{Access, GrantKind};
+use openprogram_core::guest::ApprovalRequest;
+use openprogram_core::question::{
+    Answer, Approval, AskingGrant, Question, QuestionBody, Receipt, ReceiptAnswer, Unanswered,
+    unapproved,
+};
+use openprogram_core::session::{NewNode, Node};
+use openprogram_core::{Json, JsonObject};
+use sha2::{Digest as _, Sha256};
+
+use crate::accesses::Accesses;
+use crate::deadline::until;
+use crate::frame::Frame;
+use crate::ports::Ports;
+use crate::recorder::store_failure;
+
+/// What a person is to approve for the call of a frame.
+pub(crate) struct Wanted {
+    /// In words: `run NAME`, `call NAME`, `POST https://…`.
+    pub(crate) what: String,
+    /// The grant that asks.
+    pub(crate) grant: Option<AskingGrant>,
+    /// Why the author of the function wants it approved.
+    pub(crate) reason: Option<String>,
+}
+
+/// Asks for a use of a grant by the function of `frame`.
+///
+/// # Errors
+/// As for [`approve`].
+pub(crate) async fn approve_use(
+    ports: &Ports,
+    frame: &Frame,
+    request: ApprovalRequest,
+) -> Result<(), Failure> {
+    let grant = AskingGrant {
+        kind: request.kind,
+        line: request.grant,
+        component: frame.component().unwrap_or_default().to_owned(),
+    };
+    let wanted = Wanted {
+        what: request.what,
+        grant: Some(grant),
+        reason: None,
+    };
+    approve(ports, frame, wanted).await
+}
+
+/// Asks for the call that `frame` is about to run, where its function or a grant of the caller wants
+/// that. A refusal of a grant is in the record of the caller.
+///
+/// # Errors
+/// As for [`approve`].
+pub(crate) async fn approve_call(
+    ports: &Ports,
+    caller: &Frame,
+    frame: &Frame,
+    required: Option<&RequiredApproval>,
+) -> Result<(), Failure> {
+    let (Some(function), policy) = (&frame.function, &ports.parts.policy) else {
+        return Ok(());
+    };
+    let name = &function.name;
+    let permit = caller.component().and_then(|component| {
+        let permit = policy.permit(component, function)?;
+        Some((component, permit))
+    });
+    let what = format!("call {name}");
+    let grant = permit.filter(|(_, permit)| permit.asks);
+    let grant = grant.map(|(component, permit)| AskingGrant {
+        kind: GrantKind::Calls,
+        line: permit.line.clone(),
+        component: component.to_owned(),
+    });
+    if grant.is_some() || required.is_some() {
+        let wanted = Wanted {
+            what: match grant {
+                Some(_) => what.clone(),
+                None => format!("run {name}"),
+            },
+            grant: grant.clone(),
+            reason: required.and_then(|required| required.reason.clone()),
+        };
+        let approved = approve(ports, frame, wanted).await;
+        approved.inspect_err(|failure| {
+            if let Some(grant) = &grant {
+                caller.note_access(unapproved(grant.kind, &what, &grant.line, failure));
+            }
+        })?;
+    }
+    if let Some((_, permit)) = permit {
+        let line = permit.line.clone();
+        caller.note_access(Access::granted(GrantKind::Calls, what, line));
+    }
+    Ok(())
+}
+
+/// Puts one question about the call of `frame` and keeps the receipt on its node.
+///
+/// # Errors
+/// `approval-denied` when the answer is not yes, `limit-reached` when the call has asked too often,
+/// `internal` when the call cannot be read from the store.
+async fn approve(ports: &Ports, frame: &Frame, wanted: Wanted) -> Result<(), Failure> {
+    frame.with_accesses(Accesses::count_approval)?;
+    let approval = approval(ports, frame, wanted).await?;
+    let question = digest(&approval.canonical_text());
+    let (what, function) = (approval.what.clone(), approval.function.clone());
+    let line = approval.grant.as_ref().map(|grant| grant.line.clone());
+    let answer = answer(ports, frame, approval).await;
+    let questions = &ports.parts.questions;
+    let receipt = Receipt {
+        question,
+        what: what.clone(),
+        grant: line,
+        answer,
+        by: questions.answered_by().to_owned(),
+        at: ports.recorder.now(),
+    };
+    frame.with_accesses(|accesses| accesses.keep_receipt(&receipt));
+    let message = match answer {
+        ReceiptAnswer::Approved => return Ok(()),
+        ReceiptAnswer::Declined => format!("a person did not approve `{what}`"),
+        ReceiptAnswer::TimedOut => format!("nobody approved `{what}` in time"),
+        ReceiptAnswer::NobodyThere => {
+            format!("`{what}` needs the approval of a person, and nobody is there to ask")
+        }
+    };
+    Err(Failure::new(FailureCode::ApprovalDenied, message)
+        .with("function", function)
+        .with("what", what)
+        .with("reason", answer.as_str()))
+}
+
+/// The question, with the call as the record holds it: what is shown is what runs.
+async fn approval(ports: &Ports, frame: &Frame, wanted: Wanted) -> Result<Approval, Failure> {
+    let (Some(function), Some(id)) = (&frame.function, &frame.node) else {
+        let message = "nothing runs that a person could approve";
+        return Err(Failure::new(FailureCode::Internal, message));
+    };
+    let found = ports.recorder.store().node(id).await;
+    let found = found.map_err(|error| store_failure(&error))?;
+    let Some(Node { opened, .. }) = found else {
+        let message = format!("the node `{id}` is not in the store");
+        return Err(Failure::new(FailureCode::Internal, message));
+    };
+    let hidden = opened.facts.get(NewNode::HIDDEN_ARGUMENTS);
+    let hidden = hidden.and_then(Json::as_array).into_iter().flatten();
+    Ok(Approval {
+        function: function.name.to_string(),
+        component: function.name.component.clone(),
+        digest: function.digest.clone(),
+        hidden: hidden
+            .filter_map(|name| name.as_str().map(str::to_owned))
+            .collect(),
+        arguments: match opened.input {
+            Json::Object(arguments) => arguments,
+            _ => JsonObject::new(),
+        },
+        what: wanted.what,
+        grant: wanted.grant,
+        reason: wanted.reason,
+    })
+}
+
+/// Waits for the answer, and no longer than a question may take.
+async fn answer(ports: &Ports, frame: &Frame, approval: Approval) -> ReceiptAnswer {
+    let questions = &ports.parts.questions;
+    if !questions.can_ask() {
+        return ReceiptAnswer::NobodyThere;
+    }
+    let question = Question {
+        session: frame.run.session.clone(),
+        function: Some(approval.function.clone()),
+        body: QuestionBody::Approval(Box::new(approval)),
+    };
+    let body = question.body.clone();
+    let asked = questions.ask(question);
+    let answered = match ports.parts.question_timeout {
+        Some(time) => until(asked, ports.parts.timer.sleep(time)).await,
+        None => Some(asked.await),
+    };
+    match answered.unwrap_or(Err(Unanswered::TimedOut)) {
+        Ok(answer) => match body.check_answer(answer) {
+            Ok(Answer::Approved(true)) => ReceiptAnswer::Approved,
+            // What is no answer to this question is no yes either.
+            _ => ReceiptAnswer::Declined,
+        },
+        Err(Unanswered::Declined) => ReceiptAnswer::Declined,
+        Err(Unanswered::TimedOut) => ReceiptAnswer::TimedOut,
+        Err(Unanswered::NobodyThere) => ReceiptAnswer::NobodyThere,
+    }
+}
+
+fn digest(text: &str) -> String {
+    let mut written = "sha256:".to_owned();
+    for byte in Sha256::digest(text) {
+        written.push_str(&format!("{byte:02x}"));
+    }
+    written
+}
