@@ -15,6 +15,7 @@ mod hidden;
 mod install;
 mod locked;
 mod new;
+mod requests;
 mod run;
 mod settings;
 mod terminal;

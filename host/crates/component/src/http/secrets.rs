@@ -5,9 +5,7 @@
 
 use std::net::IpAddr;
 
-use http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, HOST, TRANSFER_ENCODING, UPGRADE,
-};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use openprogram_core::grant::{Access, AddressKind, Grant, GrantKind, SecretGrant, address_kind};
 use wasmtime_wasi_http::Error;
@@ -17,8 +15,6 @@ use super::gate::Wanted;
 use super::redact::SECRET_BYTES_MIN;
 use super::stop::Stop;
 
-/// Headers that say where a request ends and where it goes; none of them is a place for a secret.
-const FRAMING: [HeaderName; 5] = [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE];
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 
 /// A header that the host adds.
@@ -85,9 +81,7 @@ impl HttpCall {
             ));
         }
         let name = HeaderName::try_from(header.as_str())
-            .ok()
-            .filter(|name| !FRAMING.contains(name))
-            .ok_or_else(|| format!("`{header}` is not a header for a secret"))?;
+            .map_err(|_| format!("`{header}` is not a header for a secret"))?;
         let value = HeaderValue::try_from(format!("{prefix}{}", secret.expose()));
         let mut value = value
             .map_err(|_| format!("`{variable}` holds characters that cannot stand in a header"))?;

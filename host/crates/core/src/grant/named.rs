@@ -139,6 +139,14 @@ impl SecretGrant {
     }
 }
 
+/// Headers that say where a request goes and where it ends; they are the host's.
+const FRAMING: [&str; 5] = [
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "upgrade",
+];
 const AUTHORIZATION: &str = "authorization";
 const BEARER: &str = "Bearer ";
 
@@ -171,9 +179,10 @@ impl FromStr for SecretGrant {
             }
         };
         let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        if header.is_empty() || !header.chars().all(is_token) || !prefix.is_ascii() {
+        let is_framing = FRAMING.contains(&header.as_str());
+        if header.is_empty() || !header.chars().all(is_token) || !prefix.is_ascii() || is_framing {
             return Err(GrantTextError(format!(
-                "`{header}` in `{text}` is not a header"
+                "`{header}` in `{text}` is not a header for a secret"
             )));
         }
         Ok(Self {

@@ -126,6 +126,12 @@ fn a_line_that_is_no_other_grant_says_what_would_be() {
             "`KEY` is not a secret; write `VARIABLE=URL`, and ` HEADER` or ` HEADER: PREFIX` behind it for another header than `authorization: Bearer`"
         ],
     );
+    refused::<SecretGrant>(
+        "KEY=https://a.b/ Content-Length",
+        expect![
+            "`content-length` in `KEY=https://a.b/ Content-Length` is not a header for a secret"
+        ],
+    );
     refused::<CallGrant>("", expect!["`` is not a function"]);
     refused::<CallGrant>("a\u{7}", expect!["a grant holds a control character"]);
 }
