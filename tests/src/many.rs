@@ -45,7 +45,8 @@ pub async fn install(folder: &Path, components: usize, functions: usize) -> Resu
         let name = format!("many-a{index}");
         let file = format!("{name}.wasm");
         std::fs::write(folder.join(&file), component(&name, functions, 1))?;
-        let added = app.add(&file, None, &mut io::sink()).await;
+        let pending = app.check_add(&file, None, &mut io::sink()).await;
+        let added = pending.and_then(|pending| app.add(pending));
         added.with_context(|| format!("component {index}"))?;
     }
     Ok(())

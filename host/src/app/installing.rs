@@ -8,14 +8,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use openprogram_component::{LoadedComponent, MetadataMode, contract_of};
-use openprogram_core::function::Function;
 
 use super::components::{Loader, refused};
+use super::updated::Updated;
 use super::{App, catalog};
 use crate::install::{
-    Difference, InstallError, Lock, LockEntry, difference, local_path, locked_source,
+    Binding, InstallError, Lock, LockEntry, check_binding, difference, local_path, locked_source,
 };
-use crate::settings::check_component_name;
+use crate::settings::{LOCK_FILE, check_component_name};
 use crate::source::name_of;
 use crate::state::StateFolder;
 
@@ -32,31 +32,32 @@ pub struct Added {
     pub notice: Option<String>,
 }
 
-/// What updating one component did.
-#[derive(Debug)]
-pub struct Updated {
-    /// Its name.
-    pub name: String,
-    /// What it was.
-    pub old: LockEntry,
-    /// What it is now; the same as it was when the source has not changed.
-    pub new: LockEntry,
-    /// What changed in its functions; `None` when it is not known what they were.
-    pub difference: Option<Difference>,
-    functions: Vec<Function>,
+/// A component that was checked, and is not installed yet.
+pub struct PendingAdd {
+    loader: Loader,
+    candidate: Candidate,
 }
 
-impl Updated {
-    /// Whether the source has changed.
+impl PendingAdd {
+    /// The component.
     #[must_use]
-    pub fn is_changed(&self) -> bool {
-        self.old != self.new
+    pub fn component(&self) -> &LoadedComponent {
+        &self.candidate.component
     }
+}
 
-    /// The functions as they are now.
+/// Updates that were checked, and are not carried out yet.
+pub struct PendingUpdate {
+    loader: Loader,
+    candidates: Vec<Candidate>,
+    updates: Vec<Updated>,
+}
+
+impl PendingUpdate {
+    /// What it would do.
     #[must_use]
-    pub fn functions(&self) -> &[Function] {
-        &self.functions
+    pub fn updates(&self) -> &[Updated] {
+        &self.updates
     }
 }
 
@@ -77,16 +78,17 @@ struct Candidate {
 }
 
 impl App {
-    /// Installs a component from a `.wasm` file or a source folder, which is built.
+    /// Looks at what is to be installed from a `.wasm` file or a source folder, which is built.
+    /// Nothing is changed.
     ///
     /// # Errors
-    /// When there is nothing, it is refused, or its name or one of its functions is taken.
-    pub async fn add(
+    /// When there is nothing, it is refused, or its name is taken.
+    pub async fn check_add(
         &self,
         source: &str,
         name: Option<&str>,
         words: &mut dyn Write,
-    ) -> anyhow::Result<Added> {
+    ) -> anyhow::Result<PendingAdd> {
         let given = local_path(source, &self.settings.current_folder)?;
         if let Some(name) = name {
             check_component_name(name).map_err(|message| InstallError::Name {
@@ -106,7 +108,16 @@ impl App {
         }
         let locked = locked_source(&given, &self.settings.project_folder)?;
         let candidate = loader.check(&name, &file, locked).await?;
+        Ok(PendingAdd { loader, candidate })
+    }
 
+    /// Installs what was looked at.
+    ///
+    /// # Errors
+    /// When its name or one of its functions is taken.
+    pub fn add(&self, pending: PendingAdd) -> anyhow::Result<Added> {
+        let PendingAdd { loader, candidate } = pending;
+        let name = candidate.component.name().to_owned();
         let _guard = loader.store.guard()?;
         let mut lock = Lock::read(&self.settings.project_folder)?;
         let there = lock.components.get(&name).cloned();
@@ -141,16 +152,15 @@ impl App {
         })
     }
 
-    /// Takes what the sources of all installed components, or of one, are now. Either all of them
-    /// are updated or none.
+    /// Looks at what the sources of all installed components, or of one, are now. Nothing is changed.
     ///
     /// # Errors
     /// When nothing of that name is installed, a source is gone, or what it is now is refused.
-    pub async fn update(
+    pub async fn check_update(
         &self,
         name: Option<&str>,
         words: &mut dyn Write,
-    ) -> anyhow::Result<Vec<Updated>> {
+    ) -> anyhow::Result<PendingUpdate> {
         let project_folder = &self.settings.project_folder;
         let lock = Lock::read(project_folder)?;
         let chosen: Vec<_> = match name {
@@ -165,38 +175,84 @@ impl App {
             candidates.push((name, old, candidate));
         }
 
+        let bound = Lock::read(project_folder)?.grants;
+        let (mut checked, mut updates) = (Vec::new(), Vec::new());
+        for (name, old, candidate) in candidates {
+            let before = loader.known(&name, &old)?;
+            let functions = candidate.component.functions().to_vec();
+            let grants = self.settings.grants_of_installed.get(&name);
+            let grants = grants.cloned().unwrap_or_default();
+            let imports = candidate.component.imports().iter();
+            let is_new = |import: &&String| {
+                let known = before.as_ref();
+                known.is_some_and(|known| !known.imports().contains(import))
+            };
+            updates.push(Updated {
+                new_imports: imports.filter(is_new).cloned().collect(),
+                was_bound: check_binding(bound.get(&name), &old.digest, &grants).is_ok(),
+                grants,
+                difference: before
+                    .as_ref()
+                    .map(|before| difference(before.functions(), &functions)),
+                before: before.map_or_else(Vec::new, |known| known.functions().to_vec()),
+                functions,
+                name,
+                old,
+                new: candidate.entry.clone(),
+            });
+            checked.push(candidate);
+        }
+        Ok(PendingUpdate {
+            loader,
+            candidates: checked,
+            updates,
+        })
+    }
+
+    /// Carries updates out, all of them or none. With `keeps_grants` what was confirmed for the old
+    /// bytes counts for the new ones.
+    ///
+    /// # Errors
+    /// When a component was changed since, or its functions do not stand beside those of others.
+    pub fn update(
+        &self,
+        pending: PendingUpdate,
+        keeps_grants: bool,
+    ) -> anyhow::Result<Vec<Updated>> {
+        let project_folder = &self.settings.project_folder;
+        let PendingUpdate {
+            loader,
+            candidates,
+            updates,
+        } = pending;
         let _guard = loader.store.guard()?;
         let mut lock = Lock::read(project_folder)?;
         let before = lock.clone();
-        let components: Vec<_> = candidates.iter().map(|(_, _, c)| &c.component).collect();
+        let components: Vec<_> = candidates.iter().map(|c| &c.component).collect();
         self.check_names(&loader, &lock, &components)?;
-        for (name, _, candidate) in &candidates {
+        for (updated, candidate) in updates.iter().zip(&candidates) {
+            let Updated { name, old, .. } = updated;
             // Removed by another process meanwhile: it stays removed.
-            lock.entry(name)?;
+            if lock.entry(name)?.digest != old.digest {
+                return Err(InstallError::Meanwhile(project_folder.join(LOCK_FILE)).into());
+            }
             loader
                 .store
                 .put(&candidate.entry.digest, &candidate.bytes)?;
             let entry = candidate.entry.clone();
+            if keeps_grants && updated.has_grants() && updated.was_bound {
+                let bound = Binding::new(&entry.digest, &updated.grants);
+                lock.grants.insert(name.clone(), bound);
+            }
             lock.components.insert(name.clone(), entry);
         }
         if lock != before {
             lock.write(project_folder)?;
         }
-        let mut updated = Vec::new();
-        for (name, old, candidate) in candidates {
-            let before = loader.known(&name, &old)?;
-            let functions = candidate.component.functions().to_vec();
-            let difference = before.map(|before| difference(before.functions(), &functions));
-            self.forget(&loader, &lock, &old.digest)?;
-            updated.push(Updated {
-                name,
-                old,
-                new: candidate.entry,
-                difference,
-                functions,
-            });
+        for updated in &updates {
+            self.forget(&loader, &lock, &updated.old.digest)?;
         }
-        Ok(updated)
+        Ok(updates)
     }
 
     /// Removes an installed component from the lock file, and its bytes from the state folder.
@@ -211,6 +267,7 @@ impl App {
         let mut lock = Lock::read(project_folder)?;
         let entry = self.locked(&lock, name)?.clone();
         lock.components.remove(name);
+        lock.grants.remove(name);
         lock.write(project_folder)?;
         self.forget(&loader, &lock, &entry.digest)?;
         Ok(Removed {

@@ -8,6 +8,7 @@ mod granting;
 mod installing;
 mod listing;
 mod models;
+mod updated;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -33,9 +34,10 @@ use openprogram_store::{Durability, SqliteStore};
 
 use self::components::{Available, Loader};
 pub use self::granting::{GrantChange, GrantPlan, Granted, Standing};
-pub use self::installing::{Added, Removed, Updated};
+pub use self::installing::{Added, PendingAdd, PendingUpdate, Removed};
 pub use self::listing::{Listed, Listing, Unknown};
 use self::models::{Models, SharedTransport};
+pub use self::updated::Updated;
 use crate::settings::{EditError, ModelNames, Settings};
 use crate::state::{MarkedStore, RunningSessions, StateFolder};
 

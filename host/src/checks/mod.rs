@@ -3,6 +3,7 @@
 //!
 //! Every check says what it found, and how to mend what is wrong. Keys are told as set or not set.
 
+mod grants;
 mod keys;
 mod machine;
 mod models;
@@ -88,6 +89,7 @@ pub async fn all(app: &App, problem: Option<&SettingsError>) -> Vec<Check> {
     if problem.is_none() {
         let lock = lock.unwrap_or_default();
         checks.extend(models::checks(settings, &lock));
+        checks.extend(grants::checks(app));
     }
     checks.extend(keys::checks(settings));
     checks

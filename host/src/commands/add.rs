@@ -1,16 +1,19 @@
 //! `openprogram add`: a component becomes part of the project.
 
+use openprogram_core::grant::GrantKind;
 use serde_json::json;
 
 use super::console::Console;
-use super::functions::{component_to_text, functions_to_json};
+use super::described::component_told;
+use super::functions::functions_to_json;
 use super::inspect::grants;
-use crate::app::App;
+use crate::app::{App, Standing};
 
 /// Installs a component and shows its functions
 ///
 /// SOURCE is a `.wasm` file, or a source folder, which is built. The component is checked, and asked
-/// for its descriptions once, in a sandbox without any grant. Its bytes are copied into the state
+/// for its descriptions once, in a sandbox without any grant. Everything that models will read of it is
+/// shown before it is installed. Its bytes are copied into the state
 /// folder, and its name, source and digest are written into `openprogram.lock`: it stays what it is
 /// until `openprogram update`.
 #[derive(Debug, clap::Args)]
@@ -27,7 +30,11 @@ pub struct Args {
 
 pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
     let name = args.name.as_deref();
-    let added = app.add(&args.source, name, console.words()).await?;
+    let pending = app.check_add(&args.source, name, console.words()).await?;
+    if !args.json {
+        console.text(&component_told(pending.component()))?;
+    }
+    let added = app.add(pending)?;
     if let Some(notice) = &added.notice {
         console.say(&format!("note: {notice}"));
     }
@@ -46,10 +53,26 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
             entry.source, entry.size, entry.digest
         ));
     }
-    if grants(component).contains(&"calls") {
+    // These are imported by many that never use them.
+    let is_meant =
+        |kind: &GrantKind| !matches!(kind, GrantKind::Dirs | GrantKind::Env | GrantKind::Models);
+    let implied = grants(component).into_iter().filter(is_meant);
+    let implied: Vec<_> = implied.map(GrantKind::option).collect();
+    if !implied.is_empty() {
         console.say(&format!(
-            "note: it may call its own functions; to let it call others, name them in \
-             openprogram.toml: `[components.{name}]`, `calls = [\"FUNCTION\"]`"
+            "note: what it imports may want grants, and it has none until `openprogram grant {name}` \
+             gives them: {}",
+            implied.join(", ")
+        ));
+    }
+    let granted = app.granted(Some(name)).unwrap_or_default();
+    if granted
+        .iter()
+        .any(|granted| matches!(granted.standing, Standing::Unbound(_)))
+    {
+        console.say(&format!(
+            "note: openprogram.toml grants something to `{name}` already, which counts when \
+             `openprogram grant {name}` has shown it and you have confirmed it"
         ));
     }
     if args.json {
@@ -61,8 +84,6 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
             "added": !added.was_there,
             "functions": functions_to_json(component),
         }))?;
-    } else {
-        console.text(&component_to_text(component))?;
     }
     Ok(())
 }

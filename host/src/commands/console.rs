@@ -66,6 +66,12 @@ impl Console {
         io::stdout().is_terminal()
     }
 
+    /// Whether a person can be asked: one looks at stderr and types into stdin.
+    #[must_use]
+    pub fn can_ask() -> bool {
+        io::stdin().is_terminal() && Self::has_watcher()
+    }
+
     /// Prints data as text, cleaned of what a terminal acts on, with one line break at its end.
     ///
     /// # Errors
@@ -115,7 +121,7 @@ impl Console {
         if has_yes {
             return Ok(());
         }
-        if !(io::stdin().is_terminal() && Self::has_watcher()) {
+        if !Self::can_ask() {
             return Err(NotConfirmed(format!(
                 "a person has to say yes to this, and there is no terminal to ask on; `{command}` \
                  says yes"

@@ -67,16 +67,21 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
     Ok(())
 }
 
-/// The functions of a component with their signatures and summaries.
-pub(super) fn component_to_text(component: &LoadedComponent) -> String {
+/// The name of a component, and what it serves besides functions.
+pub(super) fn heading(component: &LoadedComponent) -> String {
     let serves = match (component.is_model(), component.is_decider()) {
         (true, true) => ": a model, and picks among options",
         (true, false) => ": a model",
         (false, true) => ": picks among options",
         (false, false) => "",
     };
-    let mut text = format!("{}{serves}\n", component.name());
-    if component.functions().is_empty() && serves.is_empty() {
+    format!("{}{serves}", component.name())
+}
+
+/// The functions of a component with their signatures and summaries.
+fn component_to_text(component: &LoadedComponent) -> String {
+    let mut text = format!("{}\n", heading(component));
+    if component.functions().is_empty() && !component.is_provider() {
         text.push_str("    no functions\n");
     }
     for function in component.functions() {

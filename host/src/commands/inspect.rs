@@ -8,6 +8,7 @@ use openprogram_core::function::{
     Expose, Function, Offer, Parameter, ParameterSource, parameter_to_form_schema,
     parameters_to_json_schema,
 };
+use openprogram_core::grant::GrantKind;
 use openprogram_core::schema::type_to_json_schema;
 use serde_json::json;
 
@@ -58,11 +59,33 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
     Ok(())
 }
 
-/// The grants without which something that the component imports is refused.
-pub(super) fn grants(component: &LoadedComponent) -> Vec<&'static str> {
-    let mut imports = component.imports().iter();
-    let calls = imports.any(|import| import.starts_with(FUNCTIONS_IMPORT));
-    if calls { vec!["calls"] } else { Vec::new() }
+/// Imports, by how they begin, and the kind of grant without which they are refused or find nothing.
+const IMPLIED: [(&str, GrantKind); 6] = [
+    ("wasi:filesystem/preopens", GrantKind::Dirs),
+    ("wasi:cli/environment", GrantKind::Env),
+    ("wasi:http/outgoing-handler", GrantKind::Http),
+    // Not each that works with a model opens others.
+    ("openprogram:agentic/runtime", GrantKind::Models),
+    (FUNCTIONS_IMPORT, GrantKind::Calls),
+    ("openprogram:agentic/ask", GrantKind::AskUser),
+];
+
+/// The kinds of grants without which something that the component imports is refused or finds nothing.
+///
+/// Toolchains import files and variables for programs that touch neither, and an interface is imported
+/// whole, so that a kind here says what may be wanted and not what is.
+pub(super) fn grants(component: &LoadedComponent) -> Vec<GrantKind> {
+    let is_imported = |start: &str| {
+        let mut imports = component.imports().iter();
+        imports.any(|import| import.starts_with(start))
+    };
+    let implied = IMPLIED.into_iter().filter(|(start, _)| is_imported(start));
+    implied.map(|(_, kind)| kind).collect()
+}
+
+/// A kind of grant as a person reads it: its key, and its option of `grant`.
+pub(super) fn grant_text(kind: GrantKind) -> String {
+    format!("{}, given with `{}`", kind.key(), kind.option())
 }
 
 fn to_json(component: &LoadedComponent) -> Json {
@@ -71,7 +94,7 @@ fn to_json(component: &LoadedComponent) -> Json {
         "digest": component.digest(),
         "functions": functions,
         "imports": component.imports(),
-        "grants": grants(component),
+        "grants": grants(component).into_iter().map(GrantKind::key).collect::<Vec<_>>(),
     })
 }
 
@@ -134,7 +157,8 @@ fn to_text(component: &LoadedComponent) -> String {
         "imports",
         component.imports().iter().map(String::as_str),
     );
-    write_list(&mut text, "grants", grants(component).into_iter());
+    let implied: Vec<_> = grants(component).into_iter().map(grant_text).collect();
+    write_list(&mut text, "grants", implied.iter().map(String::as_str));
     text
 }
 

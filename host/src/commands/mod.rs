@@ -7,6 +7,7 @@ pub mod console;
 pub mod exit;
 
 mod arguments;
+mod described;
 mod evaluate;
 mod grant_lines;
 mod graph;
@@ -19,6 +20,7 @@ mod stop;
 mod time;
 
 mod add;
+mod audit;
 mod build;
 mod completions;
 mod config;
@@ -81,6 +83,7 @@ pub enum Command {
     Decide(decide::Args),
     Sessions(sessions::Args),
     Show(show::Args),
+    Audit(audit::Args),
     Providers(providers::Args),
     Doctor(doctor::Args),
     Config(config::Args),
@@ -113,6 +116,7 @@ impl Command {
             Self::Decide(args) => decide::run(args, &app(found)?, console).await,
             Self::Sessions(args) => sessions::run(&args, &app(found)?, console).await,
             Self::Show(args) => show::run(&args, &app(found)?, console).await,
+            Self::Audit(args) => audit::run(&args, &app(found)?, console).await,
             Self::Providers(args) => providers::run(&args, &app(found)?, console),
             Self::Doctor(args) => doctor::run(&args, found, console).await,
             Self::Config(args) => config::run(&args, &app(found)?, console),
@@ -138,6 +142,7 @@ impl Command {
             Self::Decide(args) => (args.json, ErrorForm::Decide),
             Self::Sessions(args) => (args.json, ErrorForm::Plain),
             Self::Show(args) => (args.json, ErrorForm::Plain),
+            Self::Audit(args) => (args.json, ErrorForm::Plain),
             Self::Providers(args) => (args.json, ErrorForm::Plain),
             Self::Config(args) => (args.json, ErrorForm::Plain),
             // What a check found is told in its own form; a script of a shell has none.

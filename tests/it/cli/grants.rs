@@ -281,3 +281,68 @@ fn a_link_in_place_of_the_project_file_is_not_written_through() {
         assert!(!fs::read_to_string(elsewhere).unwrap().contains("env"));
     }
 }
+
+#[test]
+fn a_session_is_audited_with_commands_that_are_right() {
+    let project = installed().file("shop.wasm", many::component("shop", 2, 1));
+    done(&project, &["add", "shop.wasm"]);
+    let call = |function: &str| {
+        let name = format!("name={function}");
+        project.run(&[
+            "run",
+            "call",
+            "--arg",
+            &name,
+            "--arg",
+            r#"arguments={"number": 1}"#,
+            "--json",
+        ])
+    };
+    let session = call("add-1").json()["session"].as_str().unwrap().to_owned();
+    let audit = project.run(&["audit", &session]);
+    let mut shown = audit.shown(&project);
+    let told = done(&project, &["audit", &session, "--json"]).json();
+    assert_eq!((&told["used"], &told["refused"]), (&json!(0), &json!(1)));
+    let command = told["commands"][0].as_str().unwrap();
+    assert_eq!(project.run_as_pasted(command).code, 0);
+    assert_eq!(call("add-1").code, 0);
+
+    // Nothing was reached for.
+    let run = done(&project, &["run", "add-0", "--arg", "number=1", "--json"]).json();
+    let quiet = run["session"].as_str().unwrap();
+    shown.push_str(&project.run(&["audit", quiet]).shown(&project));
+    shown.push_str(
+        &project
+            .run(&["audit", "op-0000000000000000"])
+            .shown(&project),
+    );
+    shown.push_str(&project.run(&["audit", "x"]).shown(&project));
+    insta::assert_snapshot!("audit", shown);
+}
+
+#[test]
+fn doctor_tells_what_grants_lack() {
+    let project = installed().file("openprogram.toml", "[components.caller]\n");
+    let told = |project: &Project| {
+        let checks = project.run(&["doctor", "--json"]).json();
+        let mut checks = checks["checks"].as_array().unwrap().clone();
+        checks.retain(|check| check["name"] == "grants caller");
+        checks
+            .iter()
+            .map(|check| check["status"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told(&project), Vec::<serde_json::Value>::new());
+    done(&project, &["grant", "caller", "--env", "COLOUR"]);
+    assert_eq!(told(&project), ["ok"]);
+    done(&project, &["grant", "caller", "--dir", "ro:gone"]);
+    assert_eq!(told(&project), ["warning"]);
+    done(&project, &["revoke", "caller", "--dir", "ro:gone"]);
+    done(
+        &project,
+        &["grant", "caller", "--secret", "NOT_SET=https://a.b"],
+    );
+    assert_eq!(told(&project), ["warning"]);
+    let by_hand = toml(&project).replace("NOT_SET", "OTHER");
+    assert_eq!(told(&project.file("openprogram.toml", by_hand)), ["failed"]);
+}

@@ -31,6 +31,7 @@ fn every_subcommand_appears_in_the_help() {
             "decide",
             "sessions",
             "show",
+            "audit",
             "providers",
             "doctor",
             "config",

@@ -87,7 +87,7 @@ fn a_component_is_added_listed_run_inspected_updated_and_removed() {
     step(&project, &["add", "shop.wasm"]);
     assert_eq!(lock(&project), locked);
     assert_eq!(run_shop(&project), json!(2));
-    step(&project, &["update", "shop"]);
+    step(&project, &["update", "shop", "--yes"]);
     assert_ne!(lock(&project), locked);
     assert_eq!(run_shop(&project), json!(11));
     stored(&project);
@@ -137,7 +137,7 @@ fn every_installing_command_tells_a_program_the_same() {
     assert_eq!(listed["unknown"], json!([]));
 
     let project = project.file("lying.wasm", describe("Greets twice."));
-    let updated = done(&project, &["update", "--json"]).json();
+    let updated = done(&project, &["update", "--yes", "--json"]).json();
     let component = &updated["components"][0];
     assert_eq!(component["old_digest"], added["digest"]);
     assert_eq!(component["changed"], json!(true));

@@ -4,6 +4,7 @@ mod approvals;
 mod broken;
 mod build;
 mod completions;
+mod confirmed;
 mod crash;
 mod decide;
 mod doctor;

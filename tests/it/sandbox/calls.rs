@@ -17,7 +17,7 @@ async fn caller_of_itself_ends_at_a_limit_and_the_graph_shows_the_chain() {
     expect![[r#"
         1 code hostile:caller/guest.down
           in   {}
-          fact host_calls=3
+          fact host_calls=4
           limit-reached: `hostile:caller/guest.down` is already running 4 times in this chain
         2 code hostile:caller/guest.down caller=1
           in   {}
@@ -29,7 +29,7 @@ async fn caller_of_itself_ends_at_a_limit_and_the_graph_shows_the_chain() {
           limit-reached: `hostile:caller/guest.down` is already running 4 times in this chain
         4 code hostile:caller/guest.down caller=3
           in   {}
-          fact host_calls=2
+          fact host_calls=4
           fact n_refused=1
           fact refused=[{"code":"limit-reached","message":"`hostile:caller/guest.down` is already running 4 times in this chain","details":{"which":"recursion","limit":4}}]
           limit-reached: `hostile:caller/guest.down` is already running 4 times in this chain

@@ -1,3 +1,5 @@
+//! What drives a terminal or hides from a reader is taken out of text, and nothing else is.
+
 use proptest::prelude::*;
 
 use super::piece::HELD_BYTES_MAX;
