@@ -9,6 +9,7 @@
 mod cli;
 mod decision;
 mod essays;
+mod files;
 mod foreign;
 mod made_up;
 mod models;

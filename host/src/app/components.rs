@@ -16,7 +16,7 @@ use openprogram_core::grant::{FolderGrant, Grant, Grants};
 
 use super::{App, AppError};
 use crate::install::{Binding, ComponentStore, InstallError, Lock, LockEntry, check_binding};
-use crate::settings::ComponentSettings;
+use crate::settings::{ComponentSettings, LOCK_FILE, PROJECT_FILE};
 use crate::source::{component_file, name_of};
 use crate::state::StateFolder;
 
@@ -141,6 +141,11 @@ impl App {
         Permissions {
             component: component.name.clone(),
             folders: grants.dirs.iter().map(folder).collect(),
+            protected: vec![
+                self.settings.project_folder.join(PROJECT_FILE),
+                self.settings.project_folder.join(LOCK_FILE),
+                self.settings.state_folder.clone(),
+            ],
             variables: seen
                 .map(|(name, v)| (name, v.expose().to_owned()))
                 .collect(),

@@ -39,16 +39,25 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("words", &["facts", "decode"]),
         ("source", &["error"]),
         ("counters", &["limits"]),
+        ("files", &["counters", "limits", "permissions"]),
         ("http", &["counters", "limits", "permissions"]),
         ("cpu", &["limits"]),
         (
             "state",
-            &["counters", "cpu", "http", "limits", "log", "permissions"],
+            &[
+                "counters",
+                "cpu",
+                "files",
+                "http",
+                "limits",
+                "log",
+                "permissions",
+            ],
         ),
         ("imports", &["convert", "handles", "bindings", "state"]),
         (
             "linking",
-            &["contract", "facts", "error", "bindings", "state"],
+            &["contract", "facts", "files", "error", "bindings", "state"],
         ),
         ("trap", &["limits", "state"]),
         (
@@ -57,7 +66,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ),
         (
             "instance",
-            &["limits", "permissions", "state", "trap", "engine"],
+            &["files", "limits", "permissions", "state", "trap", "engine"],
         ),
         (
             "prepare",
@@ -94,6 +103,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         (
             "guest",
             &[
+                "files",
                 "permissions",
                 "limits",
                 "state",
@@ -125,6 +135,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         (
             "host",
             &[
+                "files",
                 "permissions",
                 "limits",
                 "convert",

@@ -1,5 +1,7 @@
-//! A host with the one guest that sends requests, and services that keep what they were told.
+//! A host with one guest that reaches for what it may be granted, and services that keep what they
+//! were told.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -16,8 +18,8 @@ use openprogram_core::{Json, JsonObject};
 
 use crate::{guests, host};
 
-/// The guest of all these tests.
-const GUEST: &str = "http-client";
+/// The guest that sends requests.
+const CLIENT: &str = "http-client";
 
 /// What came of a call.
 #[derive(Debug)]
@@ -34,6 +36,7 @@ pub struct Called {
 
 /// A host that is being put together, and the host itself.
 pub struct WebHost {
+    guest: &'static str,
     grants: Grants,
     permissions: Permissions,
     limits: Limits,
@@ -47,10 +50,17 @@ impl Default for WebHost {
 }
 
 impl WebHost {
-    /// A guest without grants.
+    /// The guest that sends requests, without grants.
     #[must_use]
     pub fn new() -> Self {
+        Self::of(CLIENT)
+    }
+
+    /// This guest without grants, under the name `client`.
+    #[must_use]
+    pub fn of(guest: &'static str) -> Self {
         Self {
+            guest,
             grants: Grants::default(),
             permissions: Permissions {
                 component: "client".to_owned(),
@@ -69,6 +79,34 @@ impl WebHost {
     pub fn http(mut self, line: &str) -> Self {
         let grant = line.parse();
         self.grants.http.push(grant.expect("a grant"));
+        self
+    }
+
+    /// Grants a folder below this one.
+    ///
+    /// # Panics
+    /// When the line is no grant.
+    #[must_use]
+    pub fn dir(mut self, line: &str, project: &Path) -> Self {
+        let grant: openprogram_core::grant::Grant<openprogram_core::grant::FolderGrant> =
+            line.parse().expect("a grant");
+        let path = project.join(&grant.what.path);
+        self.permissions.folders.push((grant, path));
+        self
+    }
+
+    /// Lets the guest see a variable with this value.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        let variable = (name.to_owned(), value.to_owned());
+        self.permissions.variables.push(variable);
+        self
+    }
+
+    /// Keeps this place from the guest.
+    #[must_use]
+    pub fn protected(mut self, path: &Path) -> Self {
+        self.permissions.protected.push(path.to_owned());
         self
     }
 
@@ -116,7 +154,7 @@ impl WebHost {
     /// # Panics
     /// When the guest does not load or has no such function.
     pub async fn call(&self, function: &str, arguments: Json) -> Called {
-        let component = host::load(GUEST, guests::bytes(GUEST)).await;
+        let component = host::load(self.guest, guests::bytes(self.guest)).await;
         self.call_of(component.expect("the guest loads"), function, arguments)
             .await
     }

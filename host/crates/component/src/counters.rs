@@ -59,6 +59,11 @@ impl Counters {
         })
     }
 
+    /// Takes back what was counted and could not be written.
+    pub(crate) fn give_back(&self, bytes: u64) {
+        self.0.written_bytes.fetch_sub(bytes, Relaxed);
+    }
+
     /// Counts a file or folder that is about to be made.
     ///
     /// # Errors

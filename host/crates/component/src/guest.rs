@@ -7,6 +7,7 @@ use openprogram_core::llm::LlmError;
 use wasmtime::Store;
 
 use crate::engine::{Engine, Lane};
+use crate::files::Folders;
 use crate::instance::{Job, Stop, run};
 use crate::limits::Limits;
 use crate::loader::LoadedComponent;
@@ -19,6 +20,7 @@ pub(crate) struct Guest {
     pub(crate) component: LoadedComponent,
     pub(crate) limits: Arc<Limits>,
     permissions: Arc<Permissions>,
+    folders: Arc<Folders>,
     engine: Engine,
 }
 
@@ -28,6 +30,7 @@ impl Guest {
             component,
             limits: engine.held(limits),
             permissions: Arc::default(),
+            folders: Arc::default(),
             engine,
         }
     }
@@ -37,6 +40,7 @@ impl Guest {
         if let Some(limits) = &permissions.limits {
             self.limits = self.engine.held(limits.clone());
         }
+        self.folders = Arc::new(Folders::of(&permissions));
         self.permissions = Arc::new(permissions);
         self
     }
@@ -54,6 +58,7 @@ impl Guest {
             limits: Arc::clone(&self.limits),
             services: None,
             permissions: Arc::clone(&self.permissions),
+            folders: Arc::clone(&self.folders),
             lane: Lane::Leaf,
         };
         let (result, _) = run(&self.engine, job, async |store| work(prepared, store).await).await;

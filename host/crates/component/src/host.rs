@@ -14,6 +14,7 @@ use wasmtime::component::{Instance, Resource, Val};
 use crate::bytes_call;
 use crate::convert::{self, Output};
 use crate::engine::{Engine, Lane};
+use crate::files::Folders;
 use crate::handles::RuntimeHandle;
 use crate::instance::{Job, Stop, run};
 use crate::limits::{LimitReached, Limits};
@@ -27,6 +28,7 @@ struct Added {
     component: LoadedComponent,
     limits: Arc<Limits>,
     permissions: Arc<Permissions>,
+    folders: Arc<Folders>,
 }
 
 /// Runs the functions of the components that were added. Needs a tokio runtime with time.
@@ -57,6 +59,7 @@ impl ComponentHost {
         let own = permissions.limits.clone();
         let added = Added {
             limits: own.map_or_else(|| Arc::clone(&self.limits), |own| self.engine.held(own)),
+            folders: Arc::new(Folders::of(&permissions)),
             permissions: Arc::new(permissions),
             component,
         };
@@ -98,6 +101,7 @@ impl ComponentHost {
             limits: Arc::clone(&added.limits),
             services: Some(Arc::clone(&call.services)),
             permissions: Arc::clone(&added.permissions),
+            folders: Arc::clone(&added.folders),
             lane: if call.depth == 0 {
                 Lane::Top
             } else {

@@ -10,6 +10,7 @@ use openprogram_core::guest::{CallError, CallReport, HostServices};
 use wasmtime::Store;
 
 use crate::engine::{Engine, Lane};
+use crate::files::Folders;
 use crate::limits::{LimitReached, Limits};
 use crate::permissions::Permissions;
 use crate::state::{self, CallState};
@@ -21,6 +22,8 @@ pub(crate) struct Job {
     pub(crate) services: Option<Arc<dyn HostServices>>,
     /// What the component may touch.
     pub(crate) permissions: Arc<Permissions>,
+    /// The granted folders.
+    pub(crate) folders: Arc<Folders>,
     pub(crate) lane: Lane,
 }
 
@@ -44,7 +47,17 @@ pub(crate) async fn run<T>(
     let _running = built.running();
     let started = Instant::now();
     let wall = job.limits.wall_ms;
-    let mut store = state::store(&built.wasmtime, job.limits, job.services, &job.permissions);
+    let folders = match job.folders.open() {
+        Ok(folders) => folders,
+        Err(error) => return failed(error),
+    };
+    let mut store = state::store(
+        &built.wasmtime,
+        job.limits,
+        job.services,
+        &job.permissions,
+        folders,
+    );
     let timed = tokio::time::timeout(Duration::from_millis(wall), work(&mut store)).await;
     let result = match timed {
         Ok(Ok(value)) => Ok(value),

@@ -53,6 +53,8 @@ mod handles;
 mod network;
 mod permissions;
 
+mod files;
+
 mod http;
 
 mod bindings;

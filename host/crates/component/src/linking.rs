@@ -7,7 +7,6 @@
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::WasiView;
 use wasmtime_wasi::cli::{WasiCli, WasiCliView as _};
-use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView as _};
 use wasmtime_wasi::p2::bindings as wasi;
 use wasmtime_wasi::random::WasiRandom;
 
@@ -15,6 +14,7 @@ use crate::bindings::openprogram::agentic as contract_bindings;
 use crate::contract;
 use crate::error::{LoadError, MissingImport};
 use crate::facts::ImportFact;
+use crate::files::GuestFiles;
 use crate::state::CallState;
 
 /// The interfaces of WASI 0.2 that are always there. What environment, folders and HTTP give is
@@ -76,8 +76,8 @@ fn link_wasi(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     wasi::cli::terminal_stdin::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
     wasi::cli::terminal_stdout::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
     wasi::cli::terminal_stderr::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
-    wasi::filesystem::types::add_to_linker::<_, WasiFilesystem>(linker, CallState::filesystem)?;
-    wasi::filesystem::preopens::add_to_linker::<_, WasiFilesystem>(linker, CallState::filesystem)
+    wasi::filesystem::types::add_to_linker::<_, GuestFiles>(linker, CallState::files)?;
+    wasi::filesystem::preopens::add_to_linker::<_, GuestFiles>(linker, CallState::files)
 }
 
 /// Checks that this host has everything a component imports.

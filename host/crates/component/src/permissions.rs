@@ -19,6 +19,9 @@ pub struct Permissions {
     pub grants: Arc<Grants>,
     /// The granted folders with the folders of this machine that they mean.
     pub folders: Vec<(Grant<FolderGrant>, PathBuf)>,
+    /// What is kept from the component also where it lies in a granted folder: the files and folders
+    /// of this program.
+    pub protected: Vec<PathBuf>,
     /// The granted variables that are set, with their values.
     pub variables: Vec<(String, String)>,
     /// The granted secrets that are set, by the name of their variable.

@@ -36,6 +36,7 @@ pub(crate) async fn metadata(engine: &Engine, code: &Code) -> Result<Option<Meta
         limits: engine.held(limits()),
         services: None,
         permissions: Arc::default(),
+        folders: Arc::default(),
         lane: Lane::Leaf,
     };
     let (described, _) = run(engine, job, async |store| {

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 use openprogram_core::guest::{CallReport, HostServices};
 use wasmtime::component::ResourceTable;
 use wasmtime::{CallHook, Store, UpdateDeadline};
+use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::counters::Counters;
 use crate::cpu::CpuMeter;
+use crate::files::{Files, FilesView, OpenFolders};
 use crate::http::{HttpCall, HttpState};
 use crate::limits::{LimitReached, Limits, MemoryMeter};
 use crate::log::Log;
@@ -30,6 +32,7 @@ pub(crate) struct CallState {
     pub(crate) counters: Counters,
     host_calls: u64,
     wasi: WasiCtx,
+    files: Files,
     http: HttpState,
     cpu: CpuMeter,
     memory: MemoryMeter,
@@ -56,6 +59,7 @@ impl CallState {
         limits: Arc<Limits>,
         services: Option<Arc<dyn HostServices>>,
         permissions: &Arc<Permissions>,
+        folders: Arc<OpenFolders>,
     ) -> Self {
         let log = Log::new(limits.log_bytes);
         let mut wasi = WasiCtx::builder();
@@ -67,6 +71,12 @@ impl CallState {
         let mut table = ResourceTable::new();
         table.set_max_capacity(whole(limits.handles));
         let counters = Counters::new(&limits);
+        let files = Files::new(
+            folders,
+            counters.clone(),
+            Arc::clone(&limits),
+            services.clone(),
+        );
         let http = HttpCall::new(
             Arc::clone(permissions),
             Arc::clone(&limits),
@@ -81,11 +91,23 @@ impl CallState {
             counters,
             host_calls: 0,
             wasi: wasi.build(),
+            files,
             http: HttpState::new(http),
             cpu: CpuMeter::new(limits.cpu_ms),
             memory: MemoryMeter::new(&limits),
             log,
             limits,
+        }
+    }
+
+    /// The files that it may reach.
+    pub(crate) fn files(&mut self) -> FilesView<'_> {
+        FilesView {
+            wasi: WasiFilesystemCtxView {
+                ctx: self.wasi.filesystem(),
+                table: &mut self.table,
+            },
+            files: &mut self.files,
         }
     }
 
@@ -136,8 +158,9 @@ pub(crate) fn store(
     limits: Arc<Limits>,
     services: Option<Arc<dyn HostServices>>,
     permissions: &Arc<Permissions>,
+    folders: Arc<OpenFolders>,
 ) -> Store<CallState> {
-    let state = CallState::new(limits, services, permissions);
+    let state = CallState::new(limits, services, permissions, folders);
     let (hostcall_bytes, handles) = (state.limits.hostcall_bytes, state.limits.handles);
     let mut store = Store::new(engine, state);
     store.limiter(|state| &mut state.memory);

@@ -87,6 +87,14 @@ pub enum CallError {
         /// What happened.
         message: String,
     },
+    /// What the function was granted cannot be given to it.
+    #[error("{message}")]
+    Denied {
+        /// The line of the grant.
+        what: String,
+        /// Why, and what to do.
+        message: String,
+    },
     /// An argument does not fit the type of its parameter.
     #[error("argument `{path}`: {message}")]
     InvalidArgument {
@@ -132,6 +140,9 @@ impl CallError {
             )
             .with("function", function)
             .with("path", path.clone()),
+            Self::Denied { what, message } => Failure::new(FailureCode::Denied, message.clone())
+                .with("function", function)
+                .with("what", what.clone()),
             Self::Internal(message) => {
                 Failure::new(FailureCode::Internal, message.clone()).with("function", function)
             }

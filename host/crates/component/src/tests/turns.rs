@@ -109,6 +109,7 @@ impl Guest {
             Arc::new(limits),
             Some(given),
             &Arc::default(),
+            Arc::default(),
         );
         Self { store, services }
     }

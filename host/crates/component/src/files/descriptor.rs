@@ -1,0 +1,385 @@
+//! The filesystem interfaces of WASI as guests see them: the rules first, then the implementation
+//! below.
+
+use std::sync::Arc;
+
+use wasmtime::component::Resource;
+use wasmtime_wasi::filesystem::Descriptor;
+use wasmtime_wasi::p2::bindings::filesystem::preopens;
+use wasmtime_wasi::p2::bindings::filesystem::types::{
+    self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntryStream, ErrorCode,
+    Filesize, HostDescriptor, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
+};
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
+
+use super::stream::{CountedStream, reserve};
+use super::view::{FilesView, Use};
+use super::walk::{Kind, Last, Walked};
+
+impl preopens::Host for FilesView<'_> {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
+        let open = Arc::clone(&self.files.open);
+        let mut directories = Vec::with_capacity(open.folders.len());
+        for (index, folder) in open.folders.iter().enumerate() {
+            let handle = Descriptor::Dir(folder.dir.clone());
+            let handle = self.wasi.table.push(handle)?;
+            self.files.of_handle.insert(handle.rep(), index);
+            directories.push((handle, folder.read.what.guest_path.clone()));
+        }
+        Ok(directories)
+    }
+}
+
+impl types::Host for FilesView<'_> {
+    fn convert_error_code(&mut self, error: FsError) -> wasmtime::Result<ErrorCode> {
+        self.wasi.convert_error_code(error)
+    }
+
+    fn filesystem_error_code(
+        &mut self,
+        error: Resource<wasmtime::Error>,
+    ) -> wasmtime::Result<Option<ErrorCode>> {
+        self.wasi.filesystem_error_code(error)
+    }
+}
+
+impl FilesView<'_> {
+    /// Enters the folder of a handle and follows a path there.
+    async fn reach(
+        &mut self,
+        handle: &Resource<Descriptor>,
+        wanted: Use,
+        path: &str,
+        last: Last,
+    ) -> FsResult<(usize, Walked)> {
+        let at = self.enter(handle, wanted, path).await?;
+        let walked = self.walked(handle, at, path, last).await?;
+        Ok((at, walked))
+    }
+
+    /// The place of what is moved or removed, and not that of what it links to. A folder that holds what is ours stays where it is.
+    async fn reach_to_change(
+        &mut self,
+        handle: &Resource<Descriptor>,
+        path: &str,
+    ) -> FsResult<Walked> {
+        let (at, walked) = self.reach(handle, Use::Write, path, Last::Keep).await?;
+        if self.files.open.protected.lies_below(walked.identity) {
+            return Err(self.refuse_protected(at, path));
+        }
+        Ok(walked)
+    }
+
+    /// The stream into a file that was made below, with the counter around it.
+    fn counted(
+        &mut self,
+        handle: u32,
+        stream: Resource<DynOutputStream>,
+        at: Option<u64>,
+    ) -> FsResult<Resource<DynOutputStream>> {
+        let inner = self.wasi.table.delete(stream)?;
+        let Descriptor::File(file) = self.wasi.table.get(&Resource::new_borrow(handle))? else {
+            return Err(ErrorCode::IsDirectory.into());
+        };
+        let counted: DynOutputStream = Box::new(CountedStream {
+            inner,
+            file: Arc::clone(&file.file),
+            at,
+            file_size_max: self.files.limits.file_size,
+            counters: self.files.counters.clone(),
+        });
+        Ok(self.wasi.table.push(counted)?)
+    }
+
+    /// Counts what a file is about to hold beyond what it has.
+    fn reserve(&mut self, handle: &Resource<Descriptor>, at: u64, bytes: u64) -> FsResult<u64> {
+        let Descriptor::File(file) = self.wasi.table.get(handle)? else {
+            return Ok(0);
+        };
+        let max = self.files.limits.file_size;
+        let reserved = reserve(&file.file, Some(at), bytes, max, &self.files.counters);
+        reserved.map_err(FsError::trap)
+    }
+
+    fn count_made(&self, walked: &Walked) -> FsResult<()> {
+        match walked.kind {
+            None => self.files.counters.make_file().map_err(FsError::trap),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+fn last(flags: PathFlags) -> Last {
+    if flags.contains(PathFlags::SYMLINK_FOLLOW) {
+        Last::Follow
+    } else {
+        Last::Keep
+    }
+}
+
+impl HostDescriptor for FilesView<'_> {
+    async fn advise(
+        &mut self,
+        fd: Resource<Descriptor>,
+        offset: Filesize,
+        length: Filesize,
+        advice: Advice,
+    ) -> FsResult<()> {
+        self.wasi.advise(fd, offset, length, advice).await
+    }
+
+    async fn sync_data(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
+        self.wasi.sync_data(fd).await
+    }
+
+    async fn get_flags(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
+        self.wasi.get_flags(fd).await
+    }
+
+    async fn get_type(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorType> {
+        self.wasi.get_type(fd).await
+    }
+
+    async fn set_size(&mut self, fd: Resource<Descriptor>, size: Filesize) -> FsResult<()> {
+        self.enter(&fd, Use::Write, "").await?;
+        // Growing writes everything between the old end and the new one.
+        let old = match self.wasi.table.get(&fd)? {
+            Descriptor::File(file) => file.file.metadata().map_or(0, |metadata| metadata.len()),
+            Descriptor::Dir(_) => return Err(ErrorCode::IsDirectory.into()),
+        };
+        let counted = self.reserve(&fd, old, size.saturating_sub(old))?;
+        let done = self.wasi.set_size(fd, size).await;
+        if done.is_err() {
+            self.files.counters.give_back(counted);
+        }
+        done
+    }
+
+    async fn set_times(
+        &mut self,
+        fd: Resource<Descriptor>,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> FsResult<()> {
+        self.enter(&fd, Use::Write, "").await?;
+        self.wasi.set_times(fd, accessed, modified).await
+    }
+
+    async fn read(
+        &mut self,
+        fd: Resource<Descriptor>,
+        length: Filesize,
+        offset: Filesize,
+    ) -> FsResult<(Vec<u8>, bool)> {
+        self.wasi.read(fd, length, offset).await
+    }
+
+    async fn write(
+        &mut self,
+        fd: Resource<Descriptor>,
+        bytes: Vec<u8>,
+        offset: Filesize,
+    ) -> FsResult<Filesize> {
+        self.enter(&fd, Use::Write, "").await?;
+        let counted = self.reserve(&fd, offset, bytes.len() as u64)?;
+        let written = self.wasi.write(fd, bytes, offset).await;
+        if written.is_err() {
+            self.files.counters.give_back(counted);
+        }
+        written
+    }
+
+    async fn read_directory(
+        &mut self,
+        fd: Resource<Descriptor>,
+    ) -> FsResult<Resource<DirectoryEntryStream>> {
+        self.list(fd).await
+    }
+
+    async fn sync(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
+        self.wasi.sync(fd).await
+    }
+
+    async fn create_directory_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        path: String,
+    ) -> FsResult<()> {
+        let (_, walked) = self.reach(&fd, Use::Write, &path, Last::Keep).await?;
+        self.count_made(&walked)?;
+        self.wasi.create_directory_at(fd, walked.path).await
+    }
+
+    async fn stat(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorStat> {
+        self.enter(&fd, Use::Read, "").await?;
+        self.wasi.stat(fd).await
+    }
+
+    async fn stat_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> FsResult<DescriptorStat> {
+        let (_, walked) = self.reach(&fd, Use::Read, &path, last(flags)).await?;
+        let flags = PathFlags::empty();
+        self.wasi.stat_at(fd, flags, walked.path).await
+    }
+
+    async fn set_times_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> FsResult<()> {
+        let (_, walked) = self.reach(&fd, Use::Write, &path, last(flags)).await?;
+        let flags = PathFlags::empty();
+        let set = self
+            .wasi
+            .set_times_at(fd, flags, walked.path, accessed, modified);
+        set.await
+    }
+
+    async fn link_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        _: PathFlags,
+        path: String,
+        _: Resource<Descriptor>,
+        _: String,
+    ) -> FsResult<()> {
+        let at = self.enter(&fd, Use::Write, &path).await?;
+        Err(self.refuse_link(at, &path))
+    }
+
+    async fn open_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        path_flags: PathFlags,
+        path: String,
+        open_flags: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> FsResult<Resource<Descriptor>> {
+        let makes = open_flags.contains(OpenFlags::CREATE);
+        let writes = makes
+            || open_flags.contains(OpenFlags::TRUNCATE)
+            || flags.contains(DescriptorFlags::WRITE);
+        let wanted = if writes { Use::Write } else { Use::Read };
+        // A link in the place of a new file is something that is there already.
+        let is_new = makes && open_flags.contains(OpenFlags::EXCLUSIVE);
+        let last = if is_new { Last::Keep } else { last(path_flags) };
+        let (at, walked) = self.reach(&fd, wanted, &path, last).await?;
+        match walked.kind {
+            Some(Kind::Special) => return Err(self.refuse_special(at, &path)),
+            Some(Kind::Link) if !is_new => return Err(ErrorCode::Loop.into()),
+            None if makes && walked.is_folder_wanted => return Err(ErrorCode::IsDirectory.into()),
+            None if makes => self.count_made(&walked)?,
+            _ => {}
+        }
+        let opened = self
+            .wasi
+            .open_at(fd, PathFlags::empty(), walked.path, open_flags, flags)
+            .await?;
+        self.files.of_handle.insert(opened.rep(), at);
+        Ok(opened)
+    }
+
+    fn drop(&mut self, fd: Resource<Descriptor>) -> wasmtime::Result<()> {
+        self.files.of_handle.remove(&fd.rep());
+        HostDescriptor::drop(&mut self.wasi, fd)
+    }
+
+    async fn readlink_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<String> {
+        let (_, walked) = self.reach(&fd, Use::Read, &path, Last::Keep).await?;
+        self.wasi.readlink_at(fd, walked.path).await
+    }
+
+    async fn remove_directory_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        path: String,
+    ) -> FsResult<()> {
+        let walked = self.reach_to_change(&fd, &path).await?;
+        self.wasi.remove_directory_at(fd, walked.path).await
+    }
+
+    async fn rename_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        path: String,
+        new_fd: Resource<Descriptor>,
+        new_path: String,
+    ) -> FsResult<()> {
+        let old = self.reach_to_change(&fd, &path).await?;
+        let new = self.reach_to_change(&new_fd, &new_path).await?;
+        self.wasi.rename_at(fd, old.path, new_fd, new.path).await
+    }
+
+    async fn symlink_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        _: String,
+        path: String,
+    ) -> FsResult<()> {
+        let at = self.enter(&fd, Use::Write, &path).await?;
+        Err(self.refuse_link(at, &path))
+    }
+
+    async fn unlink_file_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
+        let walked = self.reach_to_change(&fd, &path).await?;
+        self.wasi.unlink_file_at(fd, walked.path).await
+    }
+
+    fn read_via_stream(
+        &mut self,
+        fd: Resource<Descriptor>,
+        offset: Filesize,
+    ) -> FsResult<Resource<DynInputStream>> {
+        self.wasi.read_via_stream(fd, offset)
+    }
+
+    fn write_via_stream(
+        &mut self,
+        fd: Resource<Descriptor>,
+        offset: Filesize,
+    ) -> FsResult<Resource<DynOutputStream>> {
+        let handle = fd.rep();
+        let stream = self.wasi.write_via_stream(fd, offset)?;
+        self.counted(handle, stream, Some(offset))
+    }
+
+    fn append_via_stream(
+        &mut self,
+        fd: Resource<Descriptor>,
+    ) -> FsResult<Resource<DynOutputStream>> {
+        let handle = fd.rep();
+        let stream = self.wasi.append_via_stream(fd)?;
+        self.counted(handle, stream, None)
+    }
+
+    async fn is_same_object(
+        &mut self,
+        a: Resource<Descriptor>,
+        b: Resource<Descriptor>,
+    ) -> wasmtime::Result<bool> {
+        self.wasi.is_same_object(a, b).await
+    }
+
+    async fn metadata_hash(&mut self, fd: Resource<Descriptor>) -> FsResult<MetadataHashValue> {
+        self.enter(&fd, Use::Read, "").await?;
+        self.wasi.metadata_hash(fd).await
+    }
+
+    async fn metadata_hash_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> FsResult<MetadataHashValue> {
+        let (_, walked) = self.reach(&fd, Use::Read, &path, last(flags)).await?;
+        let flags = PathFlags::empty();
+        self.wasi.metadata_hash_at(fd, flags, walked.path).await
+    }
+}

@@ -1,0 +1,327 @@
+//! One path of a guest, from a folder that it holds: followed step by step, so that it is known
+//! where it leads before anything is done there.
+//!
+//! Guests make no links, so nothing that was looked at can be turned into a way out meanwhile.
+
+use std::io;
+
+use cap_std::fs::{Dir, FileType};
+
+use super::names::{is_bad_on_windows, is_own};
+use super::protected::{Identity, Protected};
+
+/// Longest path, as on Linux.
+const PATH_BYTES_MAX: usize = 4_096;
+/// Most links on the way, as on Linux.
+const LINKS_MAX: usize = 40;
+
+/// Whether a link at the end of the path is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Last {
+    Follow,
+    Keep,
+}
+
+/// What is at the end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    Link,
+    /// A pipe, a socket, a device.
+    Special,
+}
+
+/// Where a path leads.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Walked {
+    /// The same place without links and `..`.
+    pub(super) path: String,
+    /// What is there; `None` when nothing is, but its folder is.
+    pub(super) kind: Option<Kind>,
+    pub(super) identity: Option<Identity>,
+    /// Whether the path asks for a folder, by a slash at its end.
+    pub(super) is_folder_wanted: bool,
+}
+
+/// Why a path leads nowhere.
+#[derive(Debug)]
+pub(super) enum Astray {
+    /// It leads out of its folder.
+    Outside,
+    /// It leads to what belongs to this program.
+    Protected,
+    /// It holds a name that this system reads as something else.
+    BadName,
+    TooLong,
+    TooManyLinks,
+    NotFound,
+    NotAFolder,
+    /// A link on the way is no text.
+    NotText,
+    System(io::Error),
+}
+
+impl From<io::Error> for Astray {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::NotFound,
+            io::ErrorKind::NotADirectory => Self::NotAFolder,
+            _ => Self::System(error),
+        }
+    }
+}
+
+/// Follows a path of a guest from `folder`.
+pub(super) fn walk(
+    folder: &Dir,
+    path: &str,
+    last: Last,
+    protected: &Protected,
+) -> Result<Walked, Astray> {
+    if path.is_empty() {
+        return Err(Astray::NotFound);
+    }
+    let mut walk = Walk {
+        pending: Vec::new(),
+        done: Vec::new(),
+        is_folder_wanted: false,
+        links: 0,
+    };
+    walk.push(path)?;
+    let mut at = (Some(Kind::Folder), None);
+    while let Some(step) = walk.pending.pop() {
+        if at.0 != Some(Kind::Folder) {
+            return Err(at.0.map_or(Astray::NotFound, |_| Astray::NotAFolder));
+        }
+        if step == ".." {
+            walk.done.pop().ok_or(Astray::Outside)?;
+            at = (Some(Kind::Folder), None);
+            continue;
+        }
+        if is_own(&step) {
+            return Err(Astray::Protected);
+        }
+        if cfg!(windows) && is_bad_on_windows(&step) {
+            return Err(Astray::BadName);
+        }
+        walk.done.push(step);
+        at = look(folder, &walk.path(), protected)?;
+        let is_last = walk.pending.is_empty();
+        if at.0 == Some(Kind::Link) && !(is_last && last == Last::Keep) {
+            walk.follow(folder)?;
+            at = (Some(Kind::Folder), None);
+        }
+    }
+    let (kind, identity) = at;
+    if walk.is_folder_wanted && kind.is_some_and(|kind| kind != Kind::Folder) {
+        return Err(Astray::NotAFolder);
+    }
+    Ok(Walked {
+        path: walk.path(),
+        kind,
+        identity,
+        is_folder_wanted: walk.is_folder_wanted,
+    })
+}
+
+struct Walk {
+    /// Steps still to be made, the next one last.
+    pending: Vec<String>,
+    /// Steps made: none of them is a link.
+    done: Vec<String>,
+    is_folder_wanted: bool,
+    links: usize,
+}
+
+impl Walk {
+    /// Puts the steps of a path before those that are pending.
+    fn push(&mut self, path: &str) -> Result<(), Astray> {
+        if path.len() > PATH_BYTES_MAX {
+            return Err(Astray::TooLong);
+        }
+        if path.starts_with('/') {
+            return Err(Astray::Outside);
+        }
+        let last = path.rsplit('/').next().unwrap_or(path);
+        if self.pending.is_empty() && matches!(last, "" | "." | "..") {
+            self.is_folder_wanted = true;
+        }
+        let steps = path.rsplit('/').filter(|step| !matches!(*step, "" | "."));
+        self.pending.extend(steps.map(str::to_owned));
+        Ok(())
+    }
+
+    /// Replaces the link that was come to by where it leads.
+    fn follow(&mut self, folder: &Dir) -> Result<(), Astray> {
+        self.links += 1;
+        if self.links > LINKS_MAX {
+            return Err(Astray::TooManyLinks);
+        }
+        let target = folder.read_link_contents(self.path())?;
+        let target = target.into_os_string().into_string();
+        self.done.pop();
+        self.push(&target.map_err(|_| Astray::NotText)?)
+    }
+
+    fn path(&self) -> String {
+        if self.done.is_empty() {
+            ".".to_owned()
+        } else {
+            self.done.join("/")
+        }
+    }
+}
+
+/// What is at a path without links.
+fn look(
+    folder: &Dir,
+    path: &str,
+    protected: &Protected,
+) -> Result<(Option<Kind>, Option<Identity>), Astray> {
+    let metadata = match folder.symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((None, None)),
+        Err(error) => return Err(error.into()),
+    };
+    let identity = Identity::of(&metadata);
+    if protected.has(identity) {
+        return Err(Astray::Protected);
+    }
+    Ok((Some(kind(metadata.file_type())), identity))
+}
+
+fn kind(file_type: FileType) -> Kind {
+    if file_type.is_dir() {
+        Kind::Folder
+    } else if file_type.is_file() {
+        Kind::File
+    } else if file_type.is_symlink() {
+        Kind::Link
+    } else {
+        Kind::Special
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use cap_std::ambient_authority;
+
+    use super::*;
+
+    /// `in/` is the folder; `out/` lies beside it.
+    fn folder() -> (tempfile::TempDir, Dir) {
+        let outer = tempfile::tempdir().unwrap();
+        let at = |path: &str| outer.path().join(path);
+        fs::create_dir_all(at("in/a/b")).unwrap();
+        fs::create_dir_all(at("in/state")).unwrap();
+        fs::create_dir_all(at("out")).unwrap();
+        fs::write(at("in/file"), "").unwrap();
+        fs::write(at("in/a/b/deep"), "").unwrap();
+        fs::write(at("out/secret"), "").unwrap();
+        for (target, link) in [
+            ("../out", "in/up"),
+            ("/etc", "in/absolute"),
+            ("a/b", "in/down"),
+            ("down/deep", "in/twice"),
+            ("circle", "in/circle"),
+            ("nowhere", "in/dangling"),
+            ("state", "in/alias"),
+            ("openprogram.toml", "in/config"),
+            ("file", "in/a/up-again"),
+            ("..", "in/a/parent"),
+        ] {
+            symlink(target, at(link)).unwrap();
+        }
+        make_pipe(&at("in/pipe"));
+        let dir = Dir::open_ambient_dir(at("in"), ambient_authority()).unwrap();
+        (outer, dir)
+    }
+
+    fn make_pipe(path: &std::path::Path) {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        assert!(made.unwrap().success());
+    }
+
+    fn told(found: Result<Walked, Astray>) -> String {
+        match found {
+            Ok(walked) => {
+                let kind = walked
+                    .kind
+                    .map_or("nothing".to_owned(), |k| format!("{k:?}"));
+                let wanted = if walked.is_folder_wanted {
+                    " as a folder"
+                } else {
+                    ""
+                };
+                format!("{} {kind}{wanted}", walked.path)
+            }
+            Err(astray) => format!("{astray:?}"),
+        }
+    }
+
+    #[test]
+    fn paths_lead_to_what_they_name_and_never_out_of_their_folder() {
+        let (outer, dir) = folder();
+        let protected = Protected::of(&[outer.path().join("in/state")]);
+        for (path, followed, kept) in [
+            ("file", "file File", "file File"),
+            (".", ". Folder as a folder", ". Folder as a folder"),
+            ("./a//b/./deep", "a/b/deep File", "a/b/deep File"),
+            ("a/..", ". Folder as a folder", ". Folder as a folder"),
+            ("a/b/../../file", "file File", "file File"),
+            ("new", "new nothing", "new nothing"),
+            ("new/", "new nothing as a folder", "new nothing as a folder"),
+            ("new/x", "NotFound", "NotFound"),
+            ("new/..", "NotFound", "NotFound"),
+            ("", "NotFound", "NotFound"),
+            ("file/", "NotAFolder", "NotAFolder"),
+            ("file/.", "NotAFolder", "NotAFolder"),
+            ("file/..", "NotAFolder", "NotAFolder"),
+            ("..", "Outside", "Outside"),
+            ("../in/file", "Outside", "Outside"),
+            ("a/../../out/secret", "Outside", "Outside"),
+            ("/etc/passwd", "Outside", "Outside"),
+            ("up", "Outside", "up Link"),
+            ("up/", "Outside", "NotAFolder"),
+            ("up/secret", "Outside", "Outside"),
+            ("absolute", "Outside", "absolute Link"),
+            ("absolute/passwd", "Outside", "Outside"),
+            ("down", "a/b Folder", "down Link"),
+            ("down/", "a/b Folder as a folder", "NotAFolder"),
+            ("down/..", "a Folder as a folder", "a Folder as a folder"),
+            ("down/../..", ". Folder as a folder", ". Folder as a folder"),
+            ("down/../../..", "Outside", "Outside"),
+            ("twice", "a/b/deep File", "twice Link"),
+            ("a/parent/file", "file File", "file File"),
+            ("a/parent/../file", "Outside", "Outside"),
+            ("a/up-again", "a/file nothing", "a/up-again Link"),
+            ("circle", "TooManyLinks", "circle Link"),
+            ("dangling", "nowhere nothing", "dangling Link"),
+            ("pipe", "pipe Special", "pipe Special"),
+            ("state", "Protected", "Protected"),
+            ("state/x", "Protected", "Protected"),
+            ("alias", "Protected", "alias Link"),
+            ("alias/x", "Protected", "Protected"),
+            ("config", "Protected", "config Link"),
+            ("OpenProgram.toml", "Protected", "Protected"),
+            ("a/.openprogram/x", "Protected", "Protected"),
+        ] {
+            let follow = told(walk(&dir, path, Last::Follow, &protected));
+            let keep = told(walk(&dir, path, Last::Keep, &protected));
+            assert_eq!((follow.as_str(), keep.as_str()), (followed, kept), "{path}");
+        }
+    }
+
+    #[test]
+    fn paths_without_end_are_refused_before_they_are_walked() {
+        let (_outer, dir) = folder();
+        let long = "a/".repeat(5_000);
+        let walked = walk(&dir, &long, Last::Follow, &Protected::default());
+        assert_eq!(told(walked), "TooLong");
+    }
+}

@@ -1,0 +1,122 @@
+//! What one call may write, make, hold and list.
+
+use openprogram_component::Limits;
+use serde_json::json;
+
+use super::Project;
+
+/// A call with this limit, how it ends, and how many bytes its report says were written.
+async fn check(
+    limit: impl FnOnce(&mut Limits),
+    function: &str,
+    mut arguments: serde_json::Value,
+    expected: &str,
+    written: u64,
+) {
+    let project = Project::new();
+    arguments["folder"] = json!("out");
+    let called = project
+        .host(&["rw:out"])
+        .limits(limit)
+        .call(function, arguments)
+        .await;
+    assert_eq!(
+        (called.seen().as_str(), called.report.written_bytes),
+        (expected, written)
+    );
+}
+
+#[tokio::test]
+async fn a_call_writes_so_many_bytes_and_no_more() {
+    let limit = |limits: &mut Limits| limits.files_bytes = 10_000;
+    let ended = "failed: the function wrote more than 10000 bytes to files";
+    let append = |times: u32| json!({"path": "out/new", "bytes": 1_000, "times": times});
+    check(limit, "append", append(10), "null", 10_000).await;
+    check(limit, "append", append(11), ended, 10_000).await;
+    let resize = |size: u64| json!({"path": "new", "size": size});
+    check(limit, "resize", resize(10_000), "done", 10_000).await;
+    check(limit, "resize", resize(10_001), ended, 0).await;
+    // A hole counts.
+    let poke = |at: u64| json!({"path": "new", "at": at});
+    check(limit, "poke", poke(9_999), "done", 10_000).await;
+    check(limit, "poke", poke(10_000), ended, 0).await;
+}
+
+#[tokio::test]
+async fn a_file_grows_to_its_limit_and_no_further() {
+    let limit = |limits: &mut Limits| limits.file_size = 5_000;
+    let ended = "failed: the function made a file larger than 5000 bytes";
+    let poke = |at: u64| json!({"path": "new", "at": at});
+    check(limit, "poke", poke(4_999), "done", 5_000).await;
+    check(limit, "poke", poke(5_000), ended, 0).await;
+    check(limit, "poke", poke(u64::MAX), ended, 0).await;
+    check(
+        limit,
+        "resize",
+        json!({"path": "new", "size": u64::MAX}),
+        ended,
+        0,
+    )
+    .await;
+    let append = json!({"path": "out/new", "bytes": 2_000, "times": 3});
+    check(limit, "append", append, ended, 4_000).await;
+}
+
+#[tokio::test]
+async fn a_call_makes_so_many_files_and_no_more() {
+    let limit = |limits: &mut Limits| limits.files_count = 3;
+    let make = |count: u32| json!({"path": "out", "count": count});
+    check(limit, "make", make(3), "null", 0).await;
+    let ended = "failed: the function made more than 3 files and folders";
+    check(limit, "make", make(4), ended, 0).await;
+}
+
+#[tokio::test]
+async fn listings_are_bounded_together_before_they_are_read() {
+    let project = Project::new();
+    for number in 0..20 {
+        std::fs::write(project.path().join(format!("out/{number}")), "").unwrap();
+    }
+    let host = project
+        .host(&["ro:out"])
+        .limits(|limits| limits.folder_entries = 50);
+    let hold = |count: u32| host.call("hold-listings", json!({"folder": "out", "count": count}));
+    assert_eq!(hold(2).await.seen(), "2 held");
+    let ended = "failed: the function listed more than 50 entries of folders at once";
+    assert_eq!(hold(3).await.seen(), ended);
+}
+
+#[tokio::test]
+async fn open_files_are_handles() {
+    let project = Project::new();
+    let host = project
+        .host(&["ro:out"])
+        .limits(|limits| limits.handles = 100);
+    let hold = |count: u32| {
+        let arguments = json!({"folder": "out", "path": "file", "count": count});
+        host.call("hold-files", arguments)
+    };
+    assert_eq!(hold(50).await.seen(), "50 held");
+    let ended = "failed: the function holds more than 100 handles";
+    assert_eq!(hold(200).await.seen(), ended);
+}
+
+#[tokio::test]
+async fn cheap_calls_of_the_host_are_counted_and_end() {
+    let project = Project::new();
+    let host = project.host(&[]).limits(|limits| limits.host_calls = 1_000);
+    let ask = |times: u32| host.call("ask-time", json!({"times": times}));
+    let asked = ask(900).await;
+    assert_eq!(asked.result, Ok(json!(900)));
+    assert!(
+        (900..1_000).contains(&asked.report.host_calls),
+        "{:?}",
+        asked.report
+    );
+    let ended = ask(1_001).await;
+    assert_eq!(
+        ended.seen(),
+        "failed: the function called the host more than 1000 times"
+    );
+    assert_eq!(ended.report.host_calls, 1_000);
+}
