@@ -11,6 +11,7 @@ mod packages;
 mod readme;
 mod scan;
 mod tables;
+mod threats;
 
 use std::fs;
 use std::path::{Path, PathBuf};

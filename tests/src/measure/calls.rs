@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use async_trait::async_trait;
 use openprogram_component::{ComponentHost, Limits};
 use openprogram_core::failure::{Failure, FailureCode};
@@ -14,10 +14,10 @@ use openprogram_core::{Json, JsonObject};
 use openprogram_tests::guests;
 use openprogram_tests::host::{TestHost, engine, load};
 use serde_json::json;
-use wasmtime::component::{Component, InstancePre, Linker, ResourceTable, Val};
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store};
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime::component::Val;
+use wasmtime_wasi::WasiCtx;
 
+use crate::bare::Bare;
 use crate::table::{Timing, heading, line, time_async, wanted};
 
 /// Calls that are timed in each line.
@@ -26,68 +26,13 @@ const RUNS: usize = 5_000;
 /// The interface, the function and the argument that both sides call.
 const INTERFACE: &str = "test:every-type/echo@0.1.0";
 
-struct Bare {
-    table: ResourceTable,
-    wasi: WasiCtx,
-}
-
-impl WasiView for Bare {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView {
-            ctx: &mut self.wasi,
-            table: &mut self.table,
-        }
-    }
-}
-
-/// The same component in an engine without limits, recording or JSON.
-fn bare() -> Result<(Engine, InstancePre<Bare>)> {
-    let mut config = Config::new();
-    config.concurrency_support(false);
-    config.wasm_component_model_map(true);
-    config.wasm_component_model_fixed_length_lists(true);
-    let pool = PoolingAllocationConfig::default();
-    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
-    let bare = |error: wasmtime::Error| anyhow!("bare wasmtime: {error:?}");
-    let engine = Engine::new(&config).map_err(bare)?;
-    let component = Component::from_binary(&engine, &guests::bytes("every-type")).map_err(bare)?;
-    let mut linker = Linker::new(&engine);
-    wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(bare)?;
-    linker
-        .define_unknown_imports_as_traps(&component)
-        .map_err(bare)?;
-    let pre = linker.instantiate_pre(&component).map_err(bare)?;
-    Ok((engine, pre))
-}
-
 async fn time_bare(function: &str, argument: Val) -> Result<Timing> {
-    let (engine, pre) = bare()?;
-    let (_, interface) = pre
-        .component()
-        .get_export(None, INTERFACE)
-        .context("the interface")?;
-    let index = pre
-        .component()
-        .get_export_index(Some(&interface), function)
-        .context("the function")?;
-    let arguments = [argument];
-    Ok(time_async(RUNS, || async {
-        let state = Bare {
-            table: ResourceTable::new(),
-            wasi: WasiCtx::builder().build(),
-        };
-        let mut store = Store::new(&engine, state);
-        let instance = pre
-            .instantiate_async(&mut store)
-            .await
-            .expect("an instance");
-        let function = instance.get_func(&mut store, index).expect("a function");
-        let mut results = [Val::Bool(false)];
-        function
-            .call_async(&mut store, &arguments, &mut results)
-            .await
-            .expect("a result");
-        std::hint::black_box(&results);
+    let bare = Bare::new(&guests::bytes("every-type"), INTERFACE, function)?;
+    let (bare, arguments) = (&bare, &[argument]);
+    Ok(time_async(RUNS, || async move {
+        let wasi = WasiCtx::builder().build();
+        let result = bare.call(wasi, arguments).await;
+        std::hint::black_box(result.expect("a result"));
     })
     .await)
 }

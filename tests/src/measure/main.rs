@@ -2,19 +2,22 @@
 //! against bare wasmtime or a bare loop in the same run. Nothing here asserts a time.
 //!
 //! `measure installed` gives the figures of the command line alone, `measure loads` those of loading
-//! components; `measure cli …` is the command line that the first measures. `measure soak COUNT`
-//! makes hostile calls instead and prints what the process held; `measure fuzz TARGET SECONDS` makes up
-//! inputs for the loader of components or for the conversion of values.
+//! components, `measure policy` those of limits and grants; `measure cli …` is the command line that
+//! the first measures. `measure soak COUNT` makes hostile calls instead and prints what the process
+//! held; `measure fuzz TARGET SECONDS` makes up inputs for the loader of components or for the
+//! conversion of values.
 
 #![allow(
     clippy::print_stdout,
     reason = "its output is what this program is for"
 )]
 
+mod bare;
 mod calls;
 mod decisions;
 mod installed;
 mod loads;
+mod policy;
 mod table;
 mod turns;
 
@@ -54,7 +57,11 @@ async fn main() -> Result<()> {
     if arguments == ["loads"] {
         return loads::measure().await;
     }
+    if arguments == ["policy"] {
+        return policy::measure().await;
+    }
     calls::measure().await?;
+    policy::measure().await?;
     decisions::measure().await?;
     turns::measure().await?;
     loads::measure().await?;

@@ -1,0 +1,40 @@
+(module
+  (import "wasi:clocks/monotonic-clock@0.2.0" "now" (func $now (result i64)))
+  (import "wasi:filesystem/preopens@0.2.0" "get-directories" (func $folders (param i32)))
+  (import "wasi:filesystem/types@0.2.0" "[method]descriptor.open-at"
+    (func $open-at (param i32 i32 i32 i32 i32 i32 i32)))
+  (import "wasi:filesystem/types@0.2.0" "[resource-drop]descriptor" (func $close (param i32)))
+  (memory (export "memory") 1)
+  ;; The name of the file, results of imports at 16, and what is allocated from 1024 on.
+  (data (i32.const 0) "file")
+  (global $free (mut i32) (i32.const 1024))
+  (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
+    (local $place i32)
+    (local.set $place (i32.and (i32.add (global.get $free) (i32.const 7)) (i32.const -8)))
+    (global.set $free (i32.add (local.get $place) (local.get 3)))
+    (local.get $place))
+  (func (export "measure:policy/guest#nothing") (param $times i32) (result i32)
+    (local.get $times))
+  (func (export "measure:policy/guest#clock") (param $times i32) (result i32)
+    (local $done i32)
+    (loop $again
+      (drop (call $now))
+      (local.set $done (i32.add (local.get $done) (i32.const 1)))
+      (br_if $again (i32.lt_u (local.get $done) (local.get $times))))
+    (local.get $done))
+  (func (export "measure:policy/guest#open") (param $times i32) (result i32)
+    (local $done i32)
+    (local $folder i32)
+    (call $folders (i32.const 16))
+    ;; Without a folder nothing is opened.
+    (if (i32.eqz (i32.load (i32.const 20))) (then (return (i32.const 0))))
+    (local.set $folder (i32.load (i32.load (i32.const 16))))
+    (loop $again
+      ;; Follows no link, creates nothing, and reads.
+      (call $open-at (local.get $folder) (i32.const 0) (i32.const 0) (i32.const 4) (i32.const 0)
+        (i32.const 1) (i32.const 16))
+      (if (i32.load8_u (i32.const 16)) (then (return (local.get $done))))
+      (call $close (i32.load (i32.const 20)))
+      (local.set $done (i32.add (local.get $done) (i32.const 1)))
+      (br_if $again (i32.lt_u (local.get $done) (local.get $times))))
+    (local.get $done)))
