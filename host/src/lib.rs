@@ -12,6 +12,10 @@ pub mod source;
 
 pub mod scaffold;
 
+pub mod fetch;
+
+pub mod signature;
+
 pub mod install;
 
 pub mod input;

@@ -10,13 +10,15 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use openprogram_component::{
     ComponentSource, Engine, EngineOptions, LoadError, LoadedComponent, MetadataMode, Permissions,
-    digest_of, read_component,
+    read_component,
 };
 use openprogram_core::grant::{FolderGrant, Grant, Grants};
 
+use super::fetching::check_signed;
 use super::{App, AppError};
+use crate::fetch::Fetcher;
 use crate::install::{Binding, ComponentStore, InstallError, Lock, LockEntry, check_binding};
-use crate::settings::{ComponentSettings, LOCK_FILE, PROJECT_FILE};
+use crate::settings::{ComponentSettings, LOCK_FILE, PROJECT_FILE, SignatureSettings};
 use crate::source::{component_file, name_of};
 use crate::state::StateFolder;
 
@@ -99,6 +101,9 @@ impl App {
         if let Some(component) = settings.components.iter().find(is_twice) {
             let name = component.name.clone();
             return Err(InstallError::Twice { name });
+        }
+        for (name, entry) in &lock.components {
+            check_signed(&settings.signatures, name, entry)?;
         }
         Ok(self.available_with(&lock))
     }
@@ -197,7 +202,9 @@ pub(super) struct Loader {
     pub(super) engine: Engine,
     pub(super) state: StateFolder,
     pub(super) store: ComponentStore,
-    project_folder: PathBuf,
+    pub(super) project_folder: PathBuf,
+    pub(super) fetcher: Arc<Fetcher>,
+    pub(super) signatures: SignatureSettings,
 }
 
 impl Loader {
@@ -211,6 +218,8 @@ impl Loader {
             store: ComponentStore::at(state.components()),
             state,
             project_folder: app.settings.project_folder.clone(),
+            fetcher: Arc::clone(&app.fetcher),
+            signatures: app.settings.signatures.clone(),
         }
     }
 
@@ -239,7 +248,7 @@ impl Loader {
         words: &mut dyn Write,
     ) -> anyhow::Result<LoadedComponent> {
         if !self.store.has(&entry.digest)? {
-            self.fetch(name, entry, words)?;
+            self.fetch(name, entry, words).await?;
         }
         if let Some(known) = self.known(name, entry)? {
             return Ok(known);
@@ -277,47 +286,17 @@ impl Loader {
         read_component(file, max).map_err(|source| refused(name, source))
     }
 
-    /// The stored bytes of an installed component.
-    fn stored(&self, name: &str, entry: &LockEntry) -> anyhow::Result<Arc<[u8]>> {
-        let path = self.store.file(&entry.digest);
-        let bytes = self.read(name, &path)?;
-        let found = digest_of(&bytes);
-        if found == entry.digest {
-            return Ok(bytes);
-        }
-        let (name, locked) = (name.to_owned(), entry.digest.clone());
-        Err(InstallError::StoreChanged {
-            name,
-            path,
-            locked,
-            found,
-        }
-        .into())
-    }
-
     /// Puts the bytes of a component into the store, from its source, when that is still the same.
-    fn fetch(&self, name: &str, entry: &LockEntry, words: &mut dyn Write) -> anyhow::Result<()> {
-        let source = self.project_folder.join(&entry.source);
-        let (name_text, source_text) = (name.to_owned(), entry.source.clone());
-        if !source.exists() {
-            let name = name_text;
-            return Err(InstallError::Gone { name, source_text }.into());
-        }
-        let file = self.built(name, &source, words)?;
-        let bytes = self.read(name, &file)?;
-        let found = digest_of(&bytes);
-        if found != entry.digest {
-            return Err(InstallError::SourceChanged {
-                name: name_text,
-                source_text,
-                locked: entry.digest.clone(),
-                found,
-            }
-            .into());
-        }
+    async fn fetch(
+        &self,
+        name: &str,
+        entry: &LockEntry,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let bytes = self.obtain_locked(name, entry, words).await?;
         self.store.put(&entry.digest, &bytes)?;
         // Words that cannot be written are no reason to fail: nobody is there to read them.
-        let _ = writeln!(words, "fetched `{name}` from `{source_text}`");
+        let _ = writeln!(words, "fetched `{name}` from `{}`", entry.source);
         Ok(())
     }
 }

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use openprogram_component::{LoadedComponent, MetadataMode, contract_of};
 
 use super::components::{Loader, refused};
+use super::fetching::{Obtained, check_still_signed};
 use super::updated::Updated;
 use super::{App, catalog};
 use crate::install::{
-    Binding, InstallError, Lock, LockEntry, check_binding, difference, local_path, locked_source,
+    Binding, InstallError, Lock, LockEntry, Place, check_binding, difference, locked_source,
 };
 use crate::settings::{LOCK_FILE, check_component_name};
 use crate::source::name_of;
@@ -78,8 +79,8 @@ struct Candidate {
 }
 
 impl App {
-    /// Looks at what is to be installed from a `.wasm` file or a source folder, which is built.
-    /// Nothing is changed.
+    /// Looks at what is to be installed from a `.wasm` file, a source folder, which is built, or a
+    /// URL. Nothing is changed.
     ///
     /// # Errors
     /// When there is nothing, it is refused, or its name is taken.
@@ -89,7 +90,7 @@ impl App {
         name: Option<&str>,
         words: &mut dyn Write,
     ) -> anyhow::Result<PendingAdd> {
-        let given = local_path(source, &self.settings.current_folder)?;
+        let place = Place::of(source, &self.settings.current_folder)?;
         if let Some(name) = name {
             check_component_name(name).map_err(|message| InstallError::Name {
                 name: name.to_owned(),
@@ -99,15 +100,7 @@ impl App {
         // A broken lock file is told before anything is built.
         Lock::read(&self.settings.project_folder)?;
         let loader = Loader::new(self, StateFolder::create(&self.settings.state_folder)?);
-        let shown = name.map_or_else(|| name_of(&given), str::to_owned);
-        let file = loader.built(&shown, &given, words)?;
-        // What a folder builds to has the name that its author chose.
-        let name = name.map_or_else(|| name_of(&file), str::to_owned);
-        if self.settings.component(&name).is_some() {
-            return Err(InstallError::InProject { name }.into());
-        }
-        let locked = locked_source(&given, &self.settings.project_folder)?;
-        let candidate = loader.check(&name, &file, locked).await?;
+        let candidate = self.candidate(&loader, &place, name, words).await?;
         Ok(PendingAdd { loader, candidate })
     }
 
@@ -170,8 +163,15 @@ impl App {
         let loader = Loader::new(self, StateFolder::create(&self.settings.state_folder)?);
         let mut candidates = Vec::new();
         for (name, old) in chosen {
-            let file = loader.built(&name, &project_folder.join(&old.source), words)?;
-            let candidate = loader.check(&name, &file, old.source.clone()).await?;
+            let obtained = match Place::of(&old.source, project_folder)? {
+                Place::Local(path) => {
+                    let file = loader.built(&name, &path, words)?;
+                    loader.obtain_file(&name, &path, &file)?
+                }
+                Place::Remote(remote) => loader.obtain_remote(&name, &remote, words).await?,
+            };
+            check_still_signed(&name, &old, obtained.signed_by.as_deref())?;
+            let candidate = loader.check(&name, obtained, old.source.clone()).await?;
             candidates.push((name, old, candidate));
         }
 
@@ -276,6 +276,37 @@ impl App {
         })
     }
 
+    /// What a source is now, checked, under a name that is free in the project file.
+    async fn candidate(
+        &self,
+        loader: &Loader,
+        place: &Place,
+        name: Option<&str>,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<Candidate> {
+        let free = |name: String| match self.settings.component(&name) {
+            Some(_) => Err(InstallError::InProject { name }),
+            None => Ok(name),
+        };
+        match place {
+            Place::Local(given) => {
+                let shown = name.map_or_else(|| name_of(given), str::to_owned);
+                let file = loader.built(&shown, given, words)?;
+                // What a folder builds to has the name that its author chose.
+                let name = free(name.map_or_else(|| name_of(&file), str::to_owned))?;
+                let source = locked_source(given, &self.settings.project_folder)?;
+                let obtained = loader.obtain_file(&name, given, &file)?;
+                loader.check(&name, obtained, source).await
+            }
+            Place::Remote(remote) => {
+                let of_file = || name_of(Path::new(remote.file_name()));
+                let name = free(name.map_or_else(of_file, str::to_owned))?;
+                let obtained = loader.obtain_remote(&name, remote, words).await?;
+                loader.check(&name, obtained, remote.to_string()).await
+            }
+        }
+    }
+
     /// The entry of an installed component.
     fn locked<'a>(&self, lock: &'a Lock, name: &str) -> Result<&'a LockEntry, InstallError> {
         lock.entry(name).map_err(|error| {
@@ -321,9 +352,18 @@ impl App {
 }
 
 impl Loader {
-    /// Loads and compiles what a file holds now, as the component of this name.
-    async fn check(&self, name: &str, file: &Path, source: String) -> anyhow::Result<Candidate> {
-        let bytes = self.read(name, file)?;
+    /// Loads and compiles what a source is now, as the component of this name.
+    async fn check(
+        &self,
+        name: &str,
+        obtained: Obtained,
+        source: String,
+    ) -> anyhow::Result<Candidate> {
+        let Obtained {
+            bytes,
+            manifest,
+            signed_by,
+        } = obtained;
         let (engine, mode) = (&self.engine, MetadataMode::Run);
         let load = async {
             let component = LoadedComponent::load(engine, name, Arc::clone(&bytes), mode).await?;
@@ -336,6 +376,8 @@ impl Loader {
             digest: component.digest().to_owned(),
             size: bytes.len() as u64,
             contract: contract_of(&bytes),
+            manifest,
+            signed_by,
         };
         Ok(Candidate {
             component,

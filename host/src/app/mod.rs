@@ -4,6 +4,7 @@
 //! inspection no store. Nothing here knows how a command prints or ends.
 
 mod components;
+mod fetching;
 mod granting;
 mod installing;
 mod listing;
@@ -38,6 +39,7 @@ pub use self::installing::{Added, PendingAdd, PendingUpdate, Removed};
 pub use self::listing::{Listed, Listing, Unknown};
 use self::models::{Models, SharedTransport};
 pub use self::updated::Updated;
+use crate::fetch::{Fetcher, WebOptions};
 use crate::settings::{EditError, ModelNames, Settings};
 use crate::state::{MarkedStore, RunningSessions, StateFolder};
 
@@ -162,6 +164,8 @@ pub struct App {
     settings: Settings,
     /// Made when the first model behind HTTP is opened; all of them share its connections.
     transport: SharedTransport,
+    /// Fetches components; it is set up when the first one is.
+    fetcher: Arc<Fetcher>,
 }
 
 /// A runtime with its components, and the engine that runs them.
@@ -183,7 +187,14 @@ impl App {
     /// An app over these settings. Reads and writes nothing.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
+        Self::with_web(settings, WebOptions::default())
+    }
+
+    /// The same, with other bounds and roots of trust for what is fetched.
+    #[must_use]
+    pub fn with_web(settings: Settings, web: WebOptions) -> Self {
         Self {
+            fetcher: Arc::new(Fetcher::new(web, settings.logins.clone())),
             settings,
             transport: SharedTransport::default(),
         }

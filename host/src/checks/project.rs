@@ -1,7 +1,7 @@
 //! The project file and the components that it names.
 
 use super::{Check, sentence};
-use crate::install::{ComponentStore, InstallError, Lock, LockEntry, local_path};
+use crate::install::{ComponentStore, InstallError, Lock, LockEntry, Place};
 use crate::settings::{ComponentSettings, LOCK_FILE, PROJECT_FILE, Settings, SettingsError};
 use crate::source::SourceState;
 use crate::state::StateFolder;
@@ -108,7 +108,15 @@ pub(super) fn installed(settings: &Settings, lock: &Result<Lock, InstallError>) 
 fn absent(name: &str, entry: &LockEntry, settings: &Settings) -> Check {
     let check = format!("installed {name}");
     let source = &entry.source;
-    let is_there = local_path(source, &settings.project_folder).is_ok_and(|path| path.exists());
+    let place = Place::of(source, &settings.project_folder);
+    if let Ok(Place::Remote(_)) = place {
+        return Check::warning(
+            &check,
+            format!("its bytes are not in the state folder yet; its source is `{source}`"),
+            "run `openprogram functions --learn`, or let the next run fetch it",
+        );
+    }
+    let is_there = place.is_ok_and(|place| matches!(place, Place::Local(path) if path.exists()));
     if is_there {
         return Check::warning(
             &check,

@@ -29,7 +29,7 @@ const HEAD: &str = "\
 #[serde(deny_unknown_fields)]
 pub struct LockEntry {
     /// Where it comes from: a `.wasm` file or a source folder, relative to the lock file unless it
-    /// is absolute.
+    /// is absolute; or a URL.
     pub source: String,
     /// Its digest, `sha256:` and 64 hexadecimal digits.
     pub digest: String,
@@ -38,6 +38,10 @@ pub struct LockEntry {
     /// The hash of the contract that it was built with; `None` for one that was built without the
     /// SDK.
     pub contract: Option<String>,
+    /// The digest of the manifest that a registry has for it; only of sources there.
+    pub manifest: Option<String>,
+    /// The key that signed it, `sha256:` and the hash of the key; `None` when nobody did.
+    pub signed_by: Option<String>,
 }
 
 /// The installed components of a project, by name.
@@ -86,6 +90,12 @@ impl Lock {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
+        if let Some(line) = conflict(text) {
+            return Err(format!(
+                "line {line}: it holds a conflict of a merge; keep one side of each, and `openprogram \
+                 update` takes what the sources are now"
+            ));
+        }
         let read: Result<LockText, _> = toml::from_str(text);
         let read = read.map_err(|error| match other_version(text) {
             Some(version) => of_version(version),
@@ -174,13 +184,25 @@ fn write_entry(text: &mut String, name: &str, entry: &LockEntry) {
         quoted(&entry.digest),
         entry.size
     ));
-    if let Some(contract) = &entry.contract {
-        text.push_str(&format!("contract = {}\n", quoted(contract)));
+    for (key, value) in [
+        ("contract", &entry.contract),
+        ("manifest", &entry.manifest),
+        ("signed_by", &entry.signed_by),
+    ] {
+        if let Some(value) = value {
+            text.push_str(&format!("{key} = {}\n", quoted(value)));
+        }
     }
 }
 
 fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
+}
+
+/// The line at which a merge left a conflict.
+fn conflict(text: &str) -> Option<usize> {
+    let is_mark = |line: &str| line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>");
+    text.lines().position(is_mark).map(|at| at + 1)
 }
 
 /// The version of a lock file of another form.
@@ -199,7 +221,13 @@ fn check(name: &str, entry: &LockEntry) -> Result<(), String> {
     if entry.source.trim().is_empty() || entry.source.contains(char::is_control) {
         return Err("`source` is not the path of a file or folder".to_owned());
     }
-    check_digest(&entry.digest)?;
+    check_digest("digest", &entry.digest)?;
+    for (key, value) in [("manifest", &entry.manifest), ("signed_by", &entry.signed_by)] {
+        value.as_deref().map_or(Ok(()), |value| check_digest(key, value))?;
+    }
+    if entry.manifest.is_some() != entry.source.starts_with("oci://") {
+        return Err("`manifest` belongs to a source of a registry, which has one".to_owned());
+    }
     if !entry.contract.as_deref().is_none_or(is_hash) {
         return Err("`contract` is not 64 hexadecimal digits".to_owned());
     }
@@ -208,16 +236,16 @@ fn check(name: &str, entry: &LockEntry) -> Result<(), String> {
 
 fn check_bound(name: &str, binding: &Binding) -> Result<(), String> {
     check_component_name(name)?;
-    check_digest(&binding.digest)?;
+    check_digest("digest", &binding.digest)?;
     if !binding.has_form() {
         return Err("`given` is not a sorted list of grants".to_owned());
     }
     Ok(())
 }
 
-fn check_digest(digest: &str) -> Result<(), String> {
+fn check_digest(key: &str, digest: &str) -> Result<(), String> {
     if !digest.strip_prefix("sha256:").is_some_and(is_hash) {
-        return Err("`digest` is not `sha256:` and 64 hexadecimal digits".to_owned());
+        return Err(format!("`{key}` is not `sha256:` and 64 hexadecimal digits"));
     }
     Ok(())
 }
@@ -278,6 +306,8 @@ mod tests {
             digest: format!("sha256:{}", "0a".repeat(32)),
             size: 70_000,
             contract: contract.map(|digit| digit.to_string().repeat(64)),
+            manifest: None,
+            signed_by: None,
         }
     }
 
@@ -352,12 +382,9 @@ mod tests {
         );
         check(
             "version = 1\n<<<<<<< ours\n",
-            expect![[r#"
-                TOML parse error at line 2, column 9
-                  |
-                2 | <<<<<<< ours
-                  |         ^
-                key with no value, expected `=`"#]],
+            expect![
+                "line 2: it holds a conflict of a merge; keep one side of each, and `openprogram update` takes what the sources are now"
+            ],
         );
         check(
             &with(&format!("digest = \"{digest}\"\nsize = 1\ncolour = 1")),
@@ -366,7 +393,7 @@ mod tests {
                   |
                 6 | colour = 1
                   | ^^^^^^
-                unknown field `colour`, expected one of `source`, `digest`, `size`, `contract`"#]],
+                unknown field `colour`, expected one of `source`, `digest`, `size`, `contract`, `manifest`, `signed_by`"#]],
         );
         check(
             &with("digest = \"sha256:abc\"\nsize = 1"),

@@ -16,26 +16,79 @@ use std::path::{Path, PathBuf};
 
 use openprogram_core::failure::FailureCode;
 
+use crate::fetch::FetchError;
+use crate::signature::SignatureError;
+
 pub use binding::{Binding, Unbound, check_binding};
 pub use difference::{Difference, difference};
 pub use lock::{LOCK_FILE_BYTES_MAX, Lock, LockEntry, write_project_file};
-pub use origin::{local_path, locked_source};
+pub use origin::{Place, locked_source};
 pub use store::{ComponentStore, InstallGuard};
 
 /// Why something cannot be installed, updated, removed or used as it is installed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstallError {
-    /// A source of a kind that cannot be fetched.
+    /// It cannot be fetched.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// A signature is none.
+    #[error("`{name}` cannot be trusted")]
+    Signature {
+        /// The component.
+        name: String,
+        /// Why.
+        source: SignatureError,
+    },
+    /// It is not signed, and has to be.
     #[error(
-        "`{source_text}` cannot be added: components are not fetched by `{scheme}` yet; download \
-         it, and add the `.wasm` file"
+        "denied: `{name}` is not signed, and `signatures.required` in `openprogram.toml` wants \
+         that; {remedy}"
     )]
-    NotLocal {
-        /// The source as it was given.
+    Unsigned {
+        /// The component.
+        name: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// It was installed signed, and is not any more.
+    #[error(
+        "`{name}` was signed with the key `{signed_by}` when it was installed, and its source \
+         `{source_text}` has no signature that can be checked now; put the signature and its key in \
+         `signatures.keys` back, or `openprogram remove {name}` and add it again"
+    )]
+    NoLongerSigned {
+        /// The component.
+        name: String,
+        /// Its source.
         source_text: String,
-        /// Its kind.
-        scheme: String,
+        /// The key.
+        signed_by: String,
+    },
+    /// The key that signed it does not count any more.
+    #[error(
+        "denied: `{name}` was signed with the key `{signed_by}`, which is none of \
+         `signatures.keys` in `openprogram.toml` any more; `openprogram update {name}` looks for \
+         another signature"
+    )]
+    KeyGone {
+        /// The component.
+        name: String,
+        /// The key.
+        signed_by: String,
+    },
+    /// The lock file contradicts itself.
+    #[error(
+        "the bytes of `{name}` have the digest in the lock file, and are {found} bytes where it \
+         says {locked}; take the lock file from version control, or `openprogram update {name}`"
+    )]
+    WrongSize {
+        /// The component.
+        name: String,
+        /// The size in the lock file.
+        locked: u64,
+        /// The size of the bytes.
+        found: u64,
     },
     /// A path that is no text cannot stand in a lock file.
     #[error("the path `{}` is not UTF-8 text, so it cannot stand in the lock file", .0.display())]
@@ -204,8 +257,11 @@ impl InstallError {
     #[must_use]
     pub fn code(&self) -> FailureCode {
         match self {
+            Self::Fetch(error) => error.code(),
             Self::NotInstalled { .. } => FailureCode::NotFound,
-            Self::Unbound { .. } => FailureCode::Denied,
+            Self::Unbound { .. } | Self::Unsigned { .. } | Self::KeyGone { .. } => {
+                FailureCode::Denied
+            }
             Self::Unwritable { .. } => FailureCode::Internal,
             _ => FailureCode::InvalidArgument,
         }

@@ -3,20 +3,27 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::InstallError;
+use crate::fetch::Remote;
 
-/// The path that a source means, from the folder in which it was named.
-///
-/// # Errors
-/// When it is a URL.
-pub fn local_path(source: &str, folder: &Path) -> Result<PathBuf, InstallError> {
-    let is_scheme_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    let scheme = source.split_once("://").map(|(scheme, _)| scheme);
-    match scheme.filter(|s| !s.is_empty() && s.chars().all(is_scheme_char)) {
-        Some(scheme) => Err(InstallError::NotLocal {
-            source_text: source.to_owned(),
-            scheme: scheme.to_owned(),
-        }),
-        None => Ok(folder.join(source)),
+/// Where a component is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On this machine: a `.wasm` file or a source folder.
+    Local(PathBuf),
+    /// On another one.
+    Remote(Remote),
+}
+
+impl Place {
+    /// What a source means, from the folder in which it was named.
+    ///
+    /// # Errors
+    /// When it is a URL that cannot be fetched.
+    pub fn of(source: &str, folder: &Path) -> Result<Self, InstallError> {
+        Ok(match Remote::parse(source)? {
+            Some(remote) => Self::Remote(remote),
+            None => Self::Local(folder.join(source)),
+        })
     }
 }
 
@@ -62,29 +69,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_refused_by_its_kind_and_anything_else_is_a_path() {
+    fn a_source_without_a_scheme_is_a_path_from_its_folder() {
         let folder = Path::new("/p/sub");
         for (source, path) in [
             ("a.wasm", "/p/sub/a.wasm"),
             ("../b", "/p/sub/../b"),
             ("/c.wasm", "/c.wasm"),
-            ("://x", "/p/sub/://x"),
-            ("oci:x", "/p/sub/oci:x"),
         ] {
-            assert_eq!(local_path(source, folder).unwrap(), Path::new(path));
-        }
-        for (source, scheme) in [
-            ("https://host/a.wasm", "https"),
-            ("oci://host/a:1", "oci"),
-            ("git+ssh://host/a", "git+ssh"),
-        ] {
-            let error = local_path(source, folder).unwrap_err().to_string();
-            let expected = format!(
-                "`{source}` cannot be added: components are not fetched by `{scheme}` yet; \
-                 download it, and add the `.wasm` file"
+            assert_eq!(
+                Place::of(source, folder).unwrap(),
+                Place::Local(path.into())
             );
-            assert_eq!(error, expected);
         }
+        let place = Place::of("https://host/a.wasm", folder).unwrap();
+        assert!(matches!(place, Place::Remote(_)));
     }
 
     #[test]

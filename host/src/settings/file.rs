@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde::de::{self, MapAccess, Visitor};
 
 use super::grants::ComponentTable;
+use super::signatures::SignaturesTable;
 
 /// The project file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -31,6 +32,9 @@ pub struct ProjectFile {
     /// The components by name.
     #[serde(default)]
     pub components: BTreeMap<String, ComponentEntry>,
+    /// Who signs components.
+    #[serde(default)]
+    pub signatures: SignaturesTable,
 }
 
 /// The project file does not have the form of one.
@@ -289,7 +293,7 @@ mod tests {
         check(
             "modle = \"x\"\n",
             expect![
-                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`"
+                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`, `signatures`"
             ],
         );
         check(

@@ -10,6 +10,8 @@ mod find;
 mod grants;
 mod models;
 mod origin;
+mod registry;
+mod signatures;
 mod terminal;
 
 use std::collections::BTreeMap;
@@ -21,9 +23,12 @@ pub use file::{ComponentEntry, FormError, ProjectFile, ProviderEntry, RuntimesTa
 use openprogram_core::grant::Grants;
 use openprogram_core::secret::Secret;
 
+use crate::fetch::Logins;
+
 pub use find::{LOCK_FILE, PROJECT_FILE, PROJECT_FILE_BYTES_MAX, speaks_for};
 pub use models::{ModelNames, ModelSettings, ProviderSettings};
 pub use origin::{NumberVariable, Origin};
+pub use signatures::{SignatureSettings, SignaturesTable};
 pub use terminal::{ColourMode, TerminalSettings};
 
 /// The state folder inside the project folder.
@@ -128,6 +133,10 @@ pub struct Settings {
     /// The values of the variables that are granted, to be seen or as secrets, by name; those that
     /// are not set are absent.
     pub granted_values: BTreeMap<String, Secret>,
+    /// Who may sign what is installed.
+    pub signatures: SignatureSettings,
+    /// Where the logins of registries are.
+    pub logins: Logins,
     /// How a terminal may be written to.
     pub terminal: TerminalSettings,
 }
@@ -215,6 +224,8 @@ impl Settings {
             components: Vec::new(),
             grants_of_installed: BTreeMap::new(),
             granted_values: BTreeMap::new(),
+            signatures: SignatureSettings::default(),
+            logins: registry::logins(variables),
             terminal: TerminalSettings::of_variables(variables),
         }
     }
@@ -251,6 +262,8 @@ impl Settings {
         self.models
             .apply(names, file.providers, file.profiles, variables)
             .map_err(|(key, message)| invalid(key, message))?;
+        self.signatures = SignatureSettings::read(&file.signatures, project_folder)
+            .map_err(|(key, message)| invalid(key.to_owned(), message))?;
         if file.components.len() > COMPONENTS_MAX {
             let message = format!("more than {COMPONENTS_MAX} components");
             return Err(invalid("components".to_owned(), message));
@@ -372,6 +385,8 @@ mod tests {
                 component("shop", project.path().join("src/shop"), &["refund"]),
             ],
             granted_values: BTreeMap::new(),
+            signatures: SignatureSettings::default(),
+            logins: Logins::default(),
             grants_of_installed: [("locked".to_owned(), granted(&["double"]))].into(),
         };
         assert_eq!(Settings::load(&deep, NO_VARIABLES).unwrap(), expected);

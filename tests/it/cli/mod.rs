@@ -15,10 +15,14 @@ mod help;
 mod hidden;
 mod install;
 mod locked;
+mod merged;
 mod new;
+mod registry;
+mod remote;
 mod requests;
 mod run;
 mod settings;
+mod signed;
 mod terminal;
 
 use openprogram_tests::cli::Project;

@@ -46,7 +46,8 @@ const OWNED: [(&str, &[&str]); 7] = [
         &["openprogram-component", "openprogram-tests"],
     ),
     ("rusqlite", &["openprogram-store"]),
-    ("reqwest", &["openprogram-providers"]),
+    // Providers talk to models with it; the binary fetches components.
+    ("reqwest", &["openprogram-providers", "openprogram"]),
     ("axum", &["openprogram"]),
     ("clap", &["openprogram", "openprogram-tests"]),
     (

@@ -325,12 +325,29 @@ const HOST: Arrows = Arrows {
     modules: &[
         ("input", &[]),
         ("sdk", &[]),
-        ("settings", &["input"]),
+        ("signature", &[]),
+        ("text", &[]),
+        ("fetch", &["input", "text"]),
+        ("settings", &["input", "signature", "fetch"]),
         ("source", &["sdk"]),
         ("state", &[]),
         ("scaffold", &["sdk", "settings", "source"]),
-        ("install", &["input", "settings", "state"]),
-        ("app", &["input", "settings", "source", "state", "install"]),
+        (
+            "install",
+            &["input", "signature", "fetch", "settings", "state"],
+        ),
+        (
+            "app",
+            &[
+                "input",
+                "signature",
+                "fetch",
+                "settings",
+                "source",
+                "state",
+                "install",
+            ],
+        ),
         ("checks", &["settings", "source", "state", "install", "app"]),
         (
             "commands",
