@@ -1,6 +1,7 @@
 //! The `openprogram` binary: parse, load settings, run one command, exit with its code.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Parser as _;
@@ -8,6 +9,10 @@ use openprogram::commands::console::Console;
 use openprogram::commands::exit::Exit;
 use openprogram::commands::{Cli, Command, end_badly};
 use openprogram::settings::{Settings, TerminalSettings};
+
+/// How long the end of the program waits for threads that cannot be stopped. What a command began
+/// has ended with it; only what was given up still runs.
+const THREADS_TIME: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -38,7 +43,10 @@ fn start(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("cannot start the async runtime")?;
-    Ok(tokio.block_on(command.run(found, console)))
+    let exit = tokio.block_on(command.run(found, console));
+    // A compilation that was given up cannot be stopped, and nobody waits for it.
+    tokio.shutdown_timeout(THREADS_TIME);
+    Ok(exit)
 }
 
 fn exit_code(exit: Exit) -> ExitCode {

@@ -10,6 +10,7 @@ pub mod host;
 pub mod hostile;
 pub mod many;
 pub mod metadata;
+pub mod serving;
 pub mod snapshot;
 pub mod soak;
 pub mod told;

@@ -116,6 +116,9 @@ impl AppError {
             Self::Load { source, .. } => match source {
                 LoadError::Imports { missing, .. } if missing.is_empty() => FailureCode::Denied,
                 LoadError::Engine(_) => FailureCode::Internal,
+                LoadError::CompileTime { .. } | LoadError::CompileBusy { .. } => {
+                    FailureCode::LimitReached
+                }
                 _ => FailureCode::InvalidArgument,
             },
             Self::Add { .. }

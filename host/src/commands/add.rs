@@ -11,7 +11,8 @@ use crate::app::{App, Standing};
 
 /// Installs a component and shows its functions
 ///
-/// SOURCE is a `.wasm` file, or a source folder, which is built. The component is checked, and asked
+/// SOURCE is a `.wasm` file, a source folder, which is built, `https://…`, or
+/// `oci://REGISTRY/REPOSITORY:TAG` (or `@sha256:…`). The component is checked, and asked
 /// for its descriptions once, in a sandbox without any grant. Everything that models will read of it is
 /// shown before it is installed. Its bytes are copied into the state
 /// folder, and its name, source and digest are written into `openprogram.lock`: it stays what it is
@@ -53,6 +54,7 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
             entry.source, entry.size, entry.digest
         ));
     }
+    say_origin(entry, console);
     // These are imported by many that never use them.
     let is_meant =
         |kind: &GrantKind| !matches!(kind, GrantKind::Dirs | GrantKind::Env | GrantKind::Models);
@@ -86,4 +88,17 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
         }))?;
     }
     Ok(())
+}
+
+/// Who signed it, and what of its source should not be a secret.
+fn say_origin(entry: &LockEntry, console: &mut Console) {
+    if let Some(key) = &entry.signed_by {
+        console.say(&format!("signed with the key {key}"));
+    }
+    if entry.source.starts_with("http") && entry.source.contains('?') {
+        console.say(
+            "note: what stands behind `?` in the URL is kept in openprogram.lock; nothing there may be \
+             a secret",
+        );
+    }
 }

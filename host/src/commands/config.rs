@@ -7,7 +7,7 @@ use serde_json::json;
 use super::console::Console;
 use crate::app::App;
 use crate::settings::{
-    ColourMode, ModelSettings, Origin, PROJECT_FILE, ProviderSettings, Settings,
+    ColourMode, ModelSettings, Origin, PROJECT_FILE, ProviderSettings, REGISTRY_VARIABLE, Settings,
 };
 use crate::text::one_line;
 
@@ -95,6 +95,25 @@ fn rows(settings: &Settings) -> Vec<Row> {
     if n_profiles > 0 {
         let rows_of_it = format!("{n_profiles} of the project");
         rows.push(Row::new("profiles", rows_of_it.into(), Origin::ProjectFile));
+    }
+    let signatures = &settings.signatures;
+    if !signatures.keys.is_empty() {
+        let ids: Vec<_> = signatures
+            .keys
+            .iter()
+            .map(|key| key.id().to_owned())
+            .collect();
+        rows.push(Row::new("signatures.keys", ids.into(), Origin::ProjectFile));
+        let required = signatures.required.into();
+        rows.push(Row::new(
+            "signatures.required",
+            required,
+            Origin::ProjectFile,
+        ));
+    }
+    if let Some((registry, ..)) = &settings.logins.set {
+        let origin = Origin::Variable(REGISTRY_VARIABLE.to_owned());
+        rows.push(Row::new("registry", registry.clone().into(), origin));
     }
     for component in &settings.components {
         let name = format!("components.{}", component.name);

@@ -28,6 +28,7 @@ use crate::fetch::Logins;
 pub use find::{LOCK_FILE, PROJECT_FILE, PROJECT_FILE_BYTES_MAX, speaks_for};
 pub use models::{ModelNames, ModelSettings, ProviderSettings};
 pub use origin::{NumberVariable, Origin};
+pub use registry::REGISTRY_VARIABLE;
 pub use signatures::{SignatureSettings, SignaturesTable};
 pub use terminal::{ColourMode, TerminalSettings};
 

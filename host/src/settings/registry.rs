@@ -8,7 +8,7 @@ use super::Variables;
 use crate::fetch::Logins;
 
 /// The registry that the login in the next two variables is for, `HOST` or `HOST:PORT`.
-const REGISTRY: &str = "OPENPROGRAM_REGISTRY";
+pub const REGISTRY_VARIABLE: &str = "OPENPROGRAM_REGISTRY";
 const USER: &str = "OPENPROGRAM_REGISTRY_USER";
 const PASSWORD: &str = "OPENPROGRAM_REGISTRY_PASSWORD";
 
@@ -18,7 +18,7 @@ pub(super) fn logins(variables: Variables<'_>) -> Logins {
         let value = variables(name)?.into_string().ok()?;
         (!value.trim().is_empty()).then(|| value.trim().to_owned())
     };
-    let set = match (text(REGISTRY), text(USER), text(PASSWORD)) {
+    let set = match (text(REGISTRY_VARIABLE), text(USER), text(PASSWORD)) {
         (Some(registry), Some(user), Some(password)) => {
             Some((registry, user, Secret::new(password)))
         }

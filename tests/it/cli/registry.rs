@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use openprogram_component::digest_of;
 use openprogram_tests::many;
-use openprogram_tests::web::{Answer, Asked, Server};
+use openprogram_tests::serving::{Answer, Asked, Server};
 use serde_json::{Value, json};
 
 use super::install::{done, lock, refused, run_shop};

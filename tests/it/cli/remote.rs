@@ -3,12 +3,15 @@
 use std::fs;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use openprogram::app::App;
 use openprogram::fetch::WebOptions;
 use openprogram::settings::Settings;
 use openprogram_tests::cli::Project;
 use openprogram_tests::many;
-use openprogram_tests::web::{Answer, Server};
+use openprogram_tests::serving::{Answer, Server};
+use openprogram_tests::web::{Certificate, certificate};
 use serde_json::json;
 
 use super::install::{done, lock, refused, run_shop, stored};
@@ -151,23 +154,6 @@ fn a_server_that_cannot_be_used_is_named_with_the_way_there() {
     assert!(!project.path("openprogram.lock").exists());
 }
 
-fn tls() -> rustls::ServerConfig {
-    use rustls::pki_types::pem::PemObject as _;
-    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-
-    let certificate = include_bytes!("../../fixtures/tls/server.pem");
-    let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
-    let key = include_bytes!("../../fixtures/tls/server.key");
-    let key = PrivateKeyDer::from_pem_slice(key).unwrap();
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate], key)
-        .unwrap()
-}
-
 /// What adding a source says, with these options and no process in between.
 async fn add(project: &Project, source: &str, web: WebOptions) -> Result<String, String> {
     let settings = Settings::load(&project.folder(), &|_| None).unwrap();
@@ -178,9 +164,11 @@ async fn add(project: &Project, source: &str, web: WebOptions) -> Result<String,
     }
 }
 
-fn trusting() -> WebOptions {
+fn trusting(certificate: &Certificate) -> WebOptions {
+    let root = STANDARD.encode(&certificate.root);
+    let pem = format!("-----BEGIN CERTIFICATE-----\n{root}\n-----END CERTIFICATE-----\n");
     WebOptions {
-        extra_roots_pem: Some(include_bytes!("../../fixtures/tls/ca.pem").to_vec()),
+        extra_roots_pem: Some(pem.into_bytes()),
         ..WebOptions::default()
     }
 }
@@ -189,10 +177,14 @@ fn trusting() -> WebOptions {
 async fn tls_is_verified_and_never_left() {
     let plain = shop_server();
     let to_plain = plain.url("/shop.wasm");
-    let secure = Server::start_tls(tls(), move |asked| match asked.path.as_str() {
-        "/shop.wasm" => Answer::ok(many::component("shop", 1, 1)),
-        "/moved" => Answer::moved("/shop.wasm"),
-        _ => Answer::moved(to_plain.clone()),
+    let certificate = certificate("127.0.0.1");
+    let trusting = || trusting(&certificate);
+    let secure = Server::start_tls(certificate.server(), move |asked| {
+        match asked.path.as_str() {
+            "/shop.wasm" => Answer::ok(many::component("shop", 1, 1)),
+            "/moved" => Answer::moved("/shop.wasm"),
+            _ => Answer::moved(to_plain.clone()),
+        }
     });
     let project = project();
     let unknown = add(&project, &secure.url("/shop.wasm"), WebOptions::default()).await;

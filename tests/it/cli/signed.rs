@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use openprogram_component::digest_of;
 use openprogram_tests::cli::Project;
 use openprogram_tests::many;
-use openprogram_tests::web::{Answer, Server};
+use openprogram_tests::serving::{Answer, Server};
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::json;

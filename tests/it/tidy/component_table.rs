@@ -41,6 +41,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("counters", &["limits"]),
         ("files", &["counters", "limits", "permissions"]),
         ("http", &["counters", "limits", "permissions"]),
+        ("compile", &["error", "source"]),
         ("cpu", &["limits"]),
         (
             "state",
@@ -62,7 +63,9 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("trap", &["limits", "state"]),
         (
             "engine",
-            &["cache", "limits", "ticker", "error", "state", "linking"],
+            &[
+                "cache", "limits", "ticker", "error", "compile", "state", "linking",
+            ],
         ),
         (
             "instance",
@@ -71,7 +74,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         (
             "prepare",
             &[
-                "cache", "facts", "error", "bindings", "source", "state", "engine",
+                "cache", "facts", "error", "bindings", "source", "compile", "state", "engine",
             ],
         ),
         ("bytes_call", &["convert", "state", "instance", "prepare"]),

@@ -6,12 +6,14 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use wasmtime::component::Linker;
 use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::cache::CacheFolder;
+use crate::compile::Compilations;
 use crate::error::EngineError;
 use crate::limits::{LimitReached, Limits};
 use crate::linking;
@@ -50,6 +52,8 @@ pub struct EngineOptions {
     pub component_bytes_max: u64,
     /// Components that are compiled at once.
     pub compilations: u32,
+    /// How long one compilation may take (`compile_ms`).
+    pub compile_time: Duration,
 }
 
 impl Default for EngineOptions {
@@ -61,6 +65,9 @@ impl Default for EngineOptions {
             // Interpreters of other languages ship 10 to 40 MiB.
             component_bytes_max: 64 << 20,
             compilations: 2,
+            // The largest interpreters take some seconds; a build without optimisations of this
+            // program, on a busy machine, many times that.
+            compile_time: Duration::from_secs(120),
         }
     }
 }
@@ -101,7 +108,7 @@ struct Inner {
     cache: OnceLock<Result<Option<CacheFolder>, EngineError>>,
     top: Semaphore,
     leaf: Semaphore,
-    compile: Semaphore,
+    compile: Compilations,
     hits: AtomicU64,
     misses: AtomicU64,
 }
@@ -133,7 +140,7 @@ impl Engine {
         Self(Arc::new(Inner {
             top: permits(options.slots),
             leaf: permits(LEAF_SLOTS),
-            compile: permits(options.compilations),
+            compile: Compilations::new(options.compilations, options.compile_time),
             options,
             built: OnceLock::new(),
             cache: OnceLock::new(),
@@ -237,9 +244,9 @@ impl Engine {
         self.0.misses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes the right to compile one component.
-    pub(crate) async fn compile_permit(&self) -> Option<SemaphorePermit<'_>> {
-        self.0.compile.acquire().await.ok()
+    /// The compilations of this engine.
+    pub(crate) fn compilations(&self) -> &Compilations {
+        &self.0.compile
     }
 
     /// Takes a slot for one call.

@@ -122,6 +122,26 @@ pub enum LoadError {
     /// It does not compile.
     #[error("the component does not compile: {0}")]
     Compile(String),
+    /// It takes too long to compile. Its thread cannot be stopped and goes on to its end.
+    #[error(
+        "compiling the component takes longer than {limit_ms} ms (`compile_ms`), so it is not used; \
+         split it up, or build it with optimisations"
+    )]
+    CompileTime {
+        /// The limit.
+        limit_ms: u64,
+    },
+    /// Components that take too long to compile hold all places.
+    #[error(
+        "all {at_once} places for compiling (`compilations`) are held by components that take \
+         longer than {limit_ms} ms and cannot be stopped; try again when they have ended"
+    )]
+    CompileBusy {
+        /// How many are compiled at once.
+        at_once: u32,
+        /// The limit of one compilation.
+        limit_ms: u64,
+    },
     /// Its imports have other types than this host offers.
     #[error("the component does not fit this host: {0}")]
     Incompatible(String),
@@ -163,6 +183,18 @@ impl LoadError {
         while let Some(error) = cause {
             message.push_str(&format!(": {error}"));
             cause = error.source();
+        }
+        let limit = match self {
+            Self::CompileTime { limit_ms } => Some(("compile_ms", *limit_ms)),
+            Self::CompileBusy { at_once, .. } => Some(("compilations", u64::from(*at_once))),
+            _ => None,
+        };
+        if let Some((which, limit)) = limit {
+            return CallError::LimitReached {
+                which,
+                limit,
+                message,
+            };
         }
         CallError::Internal(message)
     }

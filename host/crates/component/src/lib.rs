@@ -86,6 +86,7 @@ mod instance;
 mod prepare;
 
 mod code;
+mod compile;
 
 mod sandbox;
 mod structure;

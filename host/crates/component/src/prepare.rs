@@ -11,7 +11,7 @@ use crate::cache::Image;
 use crate::engine::{Built, Engine};
 use crate::error::LoadError;
 use crate::facts::{DECIDER, FunctionFact, METADATA, MODEL, ParameterKind, Signature, TypeFact};
-use crate::source::{ComponentSource, blocking};
+use crate::source::ComponentSource;
 use crate::state::CallState;
 
 /// A component ready to be instantiated.
@@ -96,13 +96,12 @@ pub(crate) async fn prepare(
     source: &ComponentSource,
     signature: &Signature,
 ) -> Result<Prepared, LoadError> {
-    let _permit = engine.compile_permit().await;
     let (owned, source, digest) = (engine.clone(), source.clone(), digest.to_owned());
-    let component = blocking(move || {
+    let work = move || {
         let built = owned.built()?;
         component(&owned, built, &digest, &source)
-    })
-    .await?;
+    };
+    let component = engine.compilations().run(work).await?;
     link(engine.built()?, &component, signature)
 }
 

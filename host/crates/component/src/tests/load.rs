@@ -72,6 +72,30 @@ async fn a_component_over_the_size_is_refused_before_it_is_compiled() {
 }
 
 #[tokio::test]
+async fn a_component_that_takes_long_to_compile_ends_in_its_own_limit() {
+    let engine = Engine::new(EngineOptions {
+        compile_time: std::time::Duration::from_millis(1),
+        compilations: 1,
+        ..EngineOptions::default()
+    });
+    engine.start().unwrap();
+    // Thousands of additions take a compiler much longer than a millisecond.
+    let sum = "(i32.add (i32.const 1) (i32.mul (i32.const 3) (i32.const 5)))";
+    let body = format!("(drop {sum})").repeat(20_000);
+    let long = component(&format!("(func (export \"f\") {body})"), &[("f", "")]);
+    let loaded = LoadedComponent::load(&engine, "long", long, MetadataMode::Skip).await;
+    let loaded = loaded.unwrap();
+    let error = loaded.compile(&engine).await.unwrap_err();
+    assert!(
+        matches!(error, LoadError::CompileTime { limit_ms: 1 }),
+        "{error}"
+    );
+    let called = error.to_call_error("long").to_failure("long.f");
+    assert_eq!(called.code.as_str(), "limit-reached");
+    assert_eq!(called.details["which"], "compile_ms");
+}
+
+#[tokio::test]
 async fn another_contract_is_refused_with_the_remedy() {
     let text = r#"(component (core module (@custom "openprogram:contract" "0123")))"#;
     assert_eq!(

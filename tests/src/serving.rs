@@ -96,10 +96,10 @@ impl Server {
     /// When the system gives no port.
     #[must_use]
     pub fn start_tls(
-        tls: rustls::ServerConfig,
+        tls: Arc<rustls::ServerConfig>,
         answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
     ) -> Self {
-        Self::start_with(Some(Arc::new(tls)), Arc::new(answer))
+        Self::start_with(Some(tls), Arc::new(answer))
     }
 
     fn start_with(tls: Option<Arc<rustls::ServerConfig>>, answer: Arc<Handler>) -> Self {
