@@ -11,7 +11,9 @@ use std::sync::Arc;
 use openprogram_component::digest_of;
 
 use super::components::Loader;
-use crate::fetch::{Fetched, Remote, RemoteSignature, SIGNATURE_BYTES_MAX, SIGNATURE_EXTENSIONS};
+use crate::fetch::{
+    FetchError, Fetched, Remote, RemoteSignature, SIGNATURE_BYTES_MAX, SIGNATURE_EXTENSIONS,
+};
 use crate::install::{InstallError, LockEntry, Place};
 use crate::settings::SignatureSettings;
 use crate::signature::{SignatureError, signer_of_artifact, signer_of_file};
@@ -275,6 +277,13 @@ fn local_signatures(file: &Path) -> Result<Vec<RemoteSignature>, InstallError> {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(source) => return Err(InstallError::Unreadable { path, source }),
             Ok(_) => {}
+        }
+        if content.len() as u64 > SIGNATURE_BYTES_MAX {
+            return Err(InstallError::Fetch(FetchError::TooLarge {
+                url: path.display().to_string(),
+                what: "the signature",
+                max: SIGNATURE_BYTES_MAX,
+            }));
         }
         found.push(RemoteSignature::File {
             place: path.display().to_string(),

@@ -8,6 +8,7 @@ use super::described::component_told;
 use super::functions::functions_to_json;
 use super::inspect::grants;
 use crate::app::{App, Standing};
+use crate::install::LockEntry;
 
 /// Installs a component and shows its functions
 ///

@@ -96,6 +96,28 @@ fn rows(settings: &Settings) -> Vec<Row> {
         let rows_of_it = format!("{n_profiles} of the project");
         rows.push(Row::new("profiles", rows_of_it.into(), Origin::ProjectFile));
     }
+    rows.extend(origin_rows(settings));
+    for component in &settings.components {
+        let name = format!("components.{}", component.name);
+        rows.push(Row::new(
+            &name,
+            path(&component.source),
+            Origin::ProjectFile,
+        ));
+        for kind in GrantKind::ALL {
+            let lines = component.grants.lines_of(kind);
+            if !lines.is_empty() {
+                let key = format!("{name}.{}", kind.key());
+                rows.push(Row::new(&key, lines.into(), Origin::ProjectFile));
+            }
+        }
+    }
+    rows
+}
+
+/// Where components may come from: who signs them, and the registry of the login.
+fn origin_rows(settings: &Settings) -> Vec<Row> {
+    let mut rows = Vec::new();
     let signatures = &settings.signatures;
     if !signatures.keys.is_empty() {
         let ids: Vec<_> = signatures
@@ -114,21 +136,6 @@ fn rows(settings: &Settings) -> Vec<Row> {
     if let Some((registry, ..)) = &settings.logins.set {
         let origin = Origin::Variable(REGISTRY_VARIABLE.to_owned());
         rows.push(Row::new("registry", registry.clone().into(), origin));
-    }
-    for component in &settings.components {
-        let name = format!("components.{}", component.name);
-        rows.push(Row::new(
-            &name,
-            path(&component.source),
-            Origin::ProjectFile,
-        ));
-        for kind in GrantKind::ALL {
-            let lines = component.grants.lines_of(kind);
-            if !lines.is_empty() {
-                let key = format!("{name}.{}", kind.key());
-                rows.push(Row::new(&key, lines.into(), Origin::ProjectFile));
-            }
-        }
     }
     rows
 }

@@ -176,7 +176,9 @@ impl Fetcher {
                     url.set_path(&format!("{}.{extension}", url.path()));
                     let get = Get::new(url.clone(), "the signature", SIGNATURE_BYTES_MAX);
                     let answer = self.web()?.get(get).await?;
-                    if answer.is_absent() {
+                    // Stores of files say `403` of what they do not have. Whoever can say so falsely
+                    // can say `404` as well.
+                    if answer.is_absent() || answer.status == 403 {
                         continue;
                     }
                     found.push(RemoteSignature::File {

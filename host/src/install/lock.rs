@@ -222,8 +222,13 @@ fn check(name: &str, entry: &LockEntry) -> Result<(), String> {
         return Err("`source` is not the path of a file or folder".to_owned());
     }
     check_digest("digest", &entry.digest)?;
-    for (key, value) in [("manifest", &entry.manifest), ("signed_by", &entry.signed_by)] {
-        value.as_deref().map_or(Ok(()), |value| check_digest(key, value))?;
+    for (key, value) in [
+        ("manifest", &entry.manifest),
+        ("signed_by", &entry.signed_by),
+    ] {
+        value
+            .as_deref()
+            .map_or(Ok(()), |value| check_digest(key, value))?;
     }
     if entry.manifest.is_some() != entry.source.starts_with("oci://") {
         return Err("`manifest` belongs to a source of a registry, which has one".to_owned());
@@ -245,7 +250,9 @@ fn check_bound(name: &str, binding: &Binding) -> Result<(), String> {
 
 fn check_digest(key: &str, digest: &str) -> Result<(), String> {
     if !digest.strip_prefix("sha256:").is_some_and(is_hash) {
-        return Err(format!("`{key}` is not `sha256:` and 64 hexadecimal digits"));
+        return Err(format!(
+            "`{key}` is not `sha256:` and 64 hexadecimal digits"
+        ));
     }
     Ok(())
 }

@@ -158,7 +158,8 @@ fn a_server_that_cannot_be_used_is_named_with_the_way_there() {
 async fn add(project: &Project, source: &str, web: WebOptions) -> Result<String, String> {
     let settings = Settings::load(&project.folder(), &|_| None).unwrap();
     let app = App::with_web(settings, web);
-    match app.add(source, None, &mut std::io::sink()).await {
+    let pending = app.check_add(source, None, &mut std::io::sink()).await;
+    match pending.and_then(|pending| app.add(pending)) {
         Ok(added) => Ok(added.entry.source),
         Err(error) => Err(format!("{error:#}")),
     }

@@ -59,7 +59,7 @@ fn a_signature_beside_a_file_is_checked_recorded_and_required() {
     let project = project.file("shop.wasm.sig", stranger.sign(&bytes));
     say("another key", refused(&project, 2, &["add", "shop.wasm"]));
     let project = project.file("shop.wasm.sig", vec![0; 100_000]);
-    say("large", refused(&project, 2, &["add", "shop.wasm"]));
+    say("large", refused(&project, 6, &["add", "shop.wasm"]));
     let project = project.file("shop.wasm.sig", signer.sign(&bytes));
     done(&project, &["add", "shop.wasm"]);
     assert!(

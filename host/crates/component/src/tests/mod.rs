@@ -1,5 +1,6 @@
 //! Tests of whole calls, over small components written as text.
 
+mod caches;
 mod calls;
 mod limit;
 mod load;
