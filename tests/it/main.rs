@@ -14,6 +14,7 @@ mod foreign;
 mod made_up;
 mod models;
 mod network;
+mod opened;
 mod picks;
 mod printed;
 mod sandbox;

@@ -151,6 +151,17 @@ pub enum Components {
     None,
 }
 
+/// How much a run may use up; what is not said has its default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budgets {
+    /// Tokens of all model requests, input and output together; any number by default.
+    pub tokens: Option<u64>,
+    /// Time in milliseconds; any time by default.
+    pub run_ms: Option<u64>,
+    /// Model requests.
+    pub model_turns: Option<u64>,
+}
+
 /// What a run is made with beside the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunChoice {
@@ -158,6 +169,8 @@ pub struct RunChoice {
     pub components: Components,
     /// The models, each in place of that of the project; `None` when none will be asked.
     pub models: Option<ModelNames>,
+    /// How much the run may use up.
+    pub budgets: Budgets,
     /// Whether sessions are kept; those of a run that only measures are not.
     pub is_recorded: bool,
 }
@@ -314,6 +327,14 @@ impl App {
         };
         let mut parts = RuntimeParts::new(store, Arc::new(host), Arc::new(catalog));
         parts.providers = providers;
+        let Budgets {
+            tokens,
+            run_ms,
+            model_turns,
+        } = choice.budgets;
+        parts.limits.tokens = tokens;
+        parts.limits.run_ms = run_ms;
+        parts.limits.model_turns = model_turns.unwrap_or(parts.limits.model_turns);
         parts.models = opener;
         parts.grants = grants;
         parts.policy = policy;

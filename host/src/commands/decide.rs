@@ -22,7 +22,7 @@ use super::exit::{RunFailed, Usage};
 use super::progress::{self, Progress};
 use super::spent::say_spent;
 use super::stop;
-use crate::app::{App, Components, Prepared, RunChoice};
+use crate::app::{App, Budgets, Components, Prepared, RunChoice};
 use crate::input::read_text;
 use crate::settings::ModelNames;
 
@@ -111,6 +111,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
                 main: args.model.clone(),
                 ..ModelNames::default()
             }),
+            budgets: Budgets::default(),
             is_recorded: true,
         };
         Some(app.prepare(&choice, console.words()).await?)
@@ -157,6 +158,7 @@ async fn run_cases(
             main: args.model.clone(),
             ..ModelNames::default()
         }),
+        budgets: Budgets::default(),
         is_recorded: false,
     };
     let prepared = app.prepare(&choice, console.words()).await?;

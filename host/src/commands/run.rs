@@ -18,8 +18,13 @@ use super::questions::TerminalQuestions;
 use super::refused::Refusal;
 use super::spent::say_spent;
 use super::stop;
-use crate::app::{App, Components, RunChoice};
+use crate::app::{App, Budgets, Components, RunChoice};
 use crate::settings::ModelNames;
+
+/// The longest time for a run that can be asked for: thirty days.
+const MAX_TIME_S: u64 = 30 * 24 * 60 * 60;
+/// The most model requests of a run that can be asked for. Each is a node of the graph.
+const MAX_TURNS: u64 = 1_000_000;
 
 /// Runs a function and prints its result
 ///
@@ -71,6 +76,18 @@ pub struct Args {
     /// Read like `--arg`, by the type of the hidden parameters of that name. No model sees it.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
     context: Vec<Pair>,
+    /// End the run once its models have used so many tokens, input and output together
+    ///
+    /// All of its requests count, those of nested calls and votes too. The reply that uses them up is
+    /// the last one. Where a provider does not tell its usage, four bytes of text count as a token.
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// End the run after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=MAX_TIME_S))]
+    max_time: Option<u64>,
+    /// End the run instead of making more than so many model requests; 1000 by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MAX_TURNS))]
+    max_turns: Option<u64>,
     /// Print {"session", "node", "ok"} or {"session", "node", "error": {"code", "message", "details"}}
     #[arg(long)]
     pub(super) json: bool,
@@ -85,6 +102,11 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
             exec: args.exec_model,
             review: args.review_model,
         }),
+        budgets: Budgets {
+            tokens: args.max_tokens,
+            run_ms: args.max_time.map(|seconds| seconds * 1_000),
+            model_turns: args.max_turns,
+        },
         is_recorded: true,
     };
     let (pauser, pauses) = progress::pauses();

@@ -50,6 +50,29 @@ fn every_command_tells_a_program_the_same() {
 }
 
 #[test]
+fn a_budget_of_the_whole_run_ends_it_by_name_with_code_6() {
+    let project = project_with(&["chooser"]);
+    let project = project.file("replies.jsonl", "\"{\\\"call\\\": \\\"done\\\"}\"\n");
+    let pick = ["run", "pick", "--arg", "prompt=What now?", "--json"];
+    let script = ["--model", "script:replies.jsonl"];
+    for (budget, which) in [
+        (["--max-tokens", "0"], Some("tokens")),
+        (["--max-turns", "0"], Some("model_turns")),
+        (["--max-tokens", "100000"], None),
+        (["--max-turns", "1"], None),
+        (["--max-time", "600"], None),
+    ] {
+        let outcome = project.run(&[&pick[..], &script, &budget].concat());
+        let told = outcome.json();
+        let ended_by = told["error"]["details"]["which"].as_str();
+        let code = if which.is_some() { 6 } else { 0 };
+        assert_eq!((ended_by, outcome.code), (which, code), "{budget:?} {told}");
+    }
+    let outcome = project.run(&[&pick[..], &script, &["--max-time", "0"]].concat());
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+}
+
+#[test]
 fn inspect_shows_types_and_what_no_model_sees() {
     let project = super::project().guests(&["every-type"]);
     let inspect = project.run(&["inspect", "every-type.wasm"]);

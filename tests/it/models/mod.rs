@@ -15,7 +15,7 @@ mod tickets;
 
 use std::path::PathBuf;
 
-use openprogram::app::{App, Components, Prepared, RunChoice};
+use openprogram::app::{App, Budgets, Components, Prepared, RunChoice};
 use openprogram::settings::{ModelNames, Settings};
 use openprogram_core::id::SessionId;
 use openprogram_core::session::{Node, NodeQuery};
@@ -73,6 +73,7 @@ async fn prepared(project: &Project) -> Prepared {
     let choice = RunChoice {
         components: Components::Project,
         models: Some(ModelNames::default()),
+        budgets: Budgets::default(),
         is_recorded: true,
     };
     let prepared = App::new(settings).prepare(&choice, &mut Vec::new()).await;

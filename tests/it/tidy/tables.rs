@@ -60,8 +60,12 @@ const RUNTIME: Arrows = Arrows {
         ("limits", &[]),
         ("policy", &[]),
         ("sources", &[]),
-        ("opened", &[]),
-        ("frame", &["accesses", "events", "limits", "opened"]),
+        ("budget", &[]),
+        ("opened", &["budget"]),
+        (
+            "frame",
+            &["accesses", "budget", "events", "limits", "opened"],
+        ),
         ("recorder", &["sources"]),
         ("request", &["events"]),
         (
@@ -85,7 +89,7 @@ const RUNTIME: Arrows = Arrows {
                 "recorder",
             ],
         ),
-        ("open_runtime", &["opened", "frame", "ports"]),
+        ("open_runtime", &["budget", "opened", "frame", "ports"]),
         ("open_turn", &["events", "frame", "recorder", "ports"]),
         (
             "attempt",
@@ -96,6 +100,7 @@ const RUNTIME: Arrows = Arrows {
         (
             "complete",
             &[
+                "budget",
                 "frame",
                 "recorder",
                 "ports",

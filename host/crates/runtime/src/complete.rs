@@ -20,6 +20,7 @@ use openprogram_core::structured::ResponseFormat;
 use openprogram_core::{Json, JsonObject};
 
 use crate::attempt::{Asking, Watched, ask_with_retries};
+use crate::budget::{bytes_to_tokens, estimated};
 use crate::deadline::Deadline;
 use crate::frame::Frame;
 use crate::open_turn::{OpenTurn, Turn};
@@ -222,7 +223,7 @@ impl<'a> Asker<'a> {
         let shown = || watched.has_shown();
         let tried = ask_with_retries(self.asking(open.node()), asked, ask, shown).await;
         let checked = tried.and_then(|reply| {
-            open.usage = reply.usage;
+            open.spend(reply.usage, || estimated(request, reply_bytes(&reply)));
             check_reply(self.ports, self.provider.name(), &reply)?;
             Ok(reply)
         });
@@ -257,7 +258,7 @@ impl<'a> Asker<'a> {
         let ask = || self.provider.decide(state);
         match ask_with_retries(self.asking(open.node()), asked, ask, || false).await {
             Ok(reply) => {
-                open.usage = reply.usage;
+                open.spend(reply.usage, || bytes_to_tokens(state.prompt.len()));
                 Ok((open, reply))
             }
             Err(failure) => Err(open.fail(failure).await),

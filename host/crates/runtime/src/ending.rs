@@ -1,6 +1,6 @@
 //! When a turn that goes on and on is ended, each case by a limit of its own name.
 
-use openprogram_core::failure::Failure;
+use openprogram_core::failure::{Failure, FailureCode};
 
 use crate::limits::RunLimits;
 use crate::tool_call::{Answered, WantedCall};
@@ -86,4 +86,12 @@ impl FailedCalls {
         }
         count
     }
+}
+
+/// The failure of a turn: one that ends at a limit of the run tells the last text.
+pub(crate) fn ended_at(failure: Failure, last_text: &str) -> Failure {
+    if failure.code == FailureCode::LimitReached && !last_text.is_empty() {
+        return failure.with("partial", last_text);
+    }
+    failure
 }

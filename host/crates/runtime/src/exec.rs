@@ -18,7 +18,7 @@ use openprogram_core::tool::ToolChoice;
 
 use crate::complete::{Asker, out_of_time, provider_of, recorded, reply_bytes, summed};
 use crate::deadline::Deadline;
-use crate::ending::UsedUp;
+use crate::ending::{UsedUp, ended_at};
 use crate::events::Event;
 use crate::frame::Frame;
 use crate::open_turn::{OpenTurn, Turn, facts_of, said_or_none, say_at_top};
@@ -99,9 +99,11 @@ pub(crate) async fn work<'a>(
     };
     let mut work = Work::begin(ports, frame, asker, turn, closing).await?;
     let mut n_requests = 0;
+    let mut last_text = String::new();
     loop {
         n_requests += 1;
-        let (open, reply) = work.ask().await?;
+        let asked = work.ask().await;
+        let (open, reply) = asked.map_err(|failure| ended_at(failure, &last_text))?;
         let calls = work.wanted(&reply);
         let text = reply.text();
         if calls.is_empty() || work.n_repairs > 0 {
@@ -134,6 +136,7 @@ pub(crate) async fn work<'a>(
         if let Some(failure) = stop {
             return Err(failure.with("partial", text));
         }
+        last_text = text;
     }
 }
 

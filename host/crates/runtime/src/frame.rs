@@ -17,6 +17,7 @@ use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::schema::names_equal;
 
 use crate::accesses::{Accesses, bounded, denied_call};
+use crate::budget::{ModelBudgets, TokenBudget};
 use crate::events::{Event, EventSender};
 use crate::limits::RunLimits;
 use crate::opened::OpenedRuntimes;
@@ -34,17 +35,23 @@ pub(crate) struct Run {
     events: Option<EventSender>,
     n_calls: AtomicU64,
     n_model_turns: AtomicU64,
+    /// The tokens of the whole run, where they are bounded.
+    tokens: Option<TokenBudget>,
+    /// The budgets for granted models.
+    pub(crate) model_budgets: ModelBudgets,
     /// The refusals that the watcher knows already, each with the component.
     refusals_told: Mutex<Vec<(String, Access)>>,
 }
 
 impl Run {
-    pub(crate) fn new(session: SessionId, events: Option<EventSender>) -> Self {
+    pub(crate) fn new(session: SessionId, events: Option<EventSender>, limits: &RunLimits) -> Self {
         Self {
             session,
             events,
             n_calls: AtomicU64::new(0),
             n_model_turns: AtomicU64::new(0),
+            tokens: limits.tokens.map(TokenBudget::of_run),
+            model_budgets: ModelBudgets::default(),
             refusals_told: Mutex::default(),
         }
     }
@@ -196,6 +203,12 @@ impl Frame {
     /// This frame and those above it, innermost first.
     pub(crate) fn chain(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |frame| frame.parent.as_deref())
+    }
+
+    /// The budgets that a request with this runtime spends of; none for most.
+    pub(crate) fn budgets(&self, runtime: RuntimeRef) -> impl Iterator<Item = &TokenBudget> {
+        let of_model = self.opened.budgets(runtime);
+        self.run.tokens.iter().chain(of_model)
     }
 
     /// Checks that this very call may use the runtime: it was lent it, or has opened it.

@@ -70,6 +70,7 @@ mod approval;
 mod arguments;
 mod ask;
 mod attempt;
+mod budget;
 mod call;
 mod closing;
 mod complete;

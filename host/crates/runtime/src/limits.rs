@@ -17,6 +17,11 @@ pub struct RunLimits {
     pub calls: u64,
     /// How many model requests one run may make in all, re-asks included, as `model_turns`.
     pub model_turns: u64,
+    /// How many tokens all model requests of one run may use, input and output together, as
+    /// `tokens`; `None` for any number. The reply that uses them up is the last one.
+    pub tokens: Option<u64>,
+    /// How long one run may take in milliseconds, as `run_ms`; `None` for any time.
+    pub run_ms: Option<u64>,
     /// The longest prompt of a decision, and the most text of a turn, in bytes, as `prompt_bytes`.
     pub prompt_bytes: u64,
     /// The most bytes of the images of a turn, as `image_bytes`. Providers take less.
@@ -50,6 +55,8 @@ impl Default for RunLimits {
             fan_out: 1_000,
             calls: 10_000,
             model_turns: 1_000,
+            tokens: None,
+            run_ms: None,
             prompt_bytes: 1024 * 1024,
             image_bytes: 32 * 1024 * 1024,
             turn_tools: 512,

@@ -1,11 +1,14 @@
 //! Opens a runtime with another model for one call, where a grant allows it.
 
+use std::sync::Arc;
+
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::{Access, GrantKind, MODEL_TOKENS_DEFAULT, ModelGrant, grant_command};
 use openprogram_core::guest::{ApprovalRequest, HostServices};
 use openprogram_core::question::unapproved;
 
+use crate::budget::TokenBudget;
 use crate::frame::Frame;
 use crate::opened::OpenedRuntime;
 use crate::ports::Ports;
@@ -50,8 +53,28 @@ pub(crate) async fn open_runtime(
     }
     let provider = ports.parts.models.open(model).await?;
     gate.note(Access::granted(GrantKind::Models, model, grant.to_string()));
-    let number = frame.opened.add(OpenedRuntime { provider })?;
+    let limit = grant.what.max_tokens;
+    let opened = OpenedRuntime {
+        provider,
+        model: model.to_owned(),
+        budgets: budgets(frame, component, model, limit),
+    };
+    let number = frame.opened.add(opened)?;
     Ok(RuntimeRef::Opened(number))
+}
+
+/// What the requests with the model spend of: of the budgets of a chain, all.
+fn budgets(frame: &Frame, component: &str, model: &str, limit: u64) -> Vec<Arc<TokenBudget>> {
+    let mut budgets = vec![frame.run.model_budgets.of(component, model, limit)];
+    let opened = frame.chain().flat_map(|frame| frame.opened.iter());
+    for above in opened.filter(|opened| opened.model == model) {
+        for budget in &above.budgets {
+            if !budgets.iter().any(|known| Arc::ptr_eq(known, budget)) {
+                budgets.push(Arc::clone(budget));
+            }
+        }
+    }
+    budgets
 }
 
 /// The line of a grant that allows this model.

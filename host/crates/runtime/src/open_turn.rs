@@ -34,8 +34,11 @@ pub(crate) struct OpenTurn<'a> {
     frame: &'a Frame,
     model: String,
     node: OpenNode,
+    runtime: RuntimeRef,
     /// Tokens used, as far as the provider tells.
     pub(crate) usage: Option<Usage>,
+    /// What was counted against a budget in place of them.
+    estimated: Option<u64>,
 }
 
 impl<'a> OpenTurn<'a> {
@@ -47,6 +50,9 @@ impl<'a> OpenTurn<'a> {
         runtime: RuntimeRef,
         turn: Turn,
     ) -> Result<Self, Failure> {
+        for budget in frame.budgets(runtime) {
+            budget.check()?;
+        }
         frame.run.count_model_turn(&ports.parts.limits)?;
         let predecessor = match frame.node {
             Some(_) => None,
@@ -83,8 +89,25 @@ impl<'a> OpenTurn<'a> {
             frame,
             model,
             node,
+            runtime,
             usage: None,
+            estimated: None,
         })
+    }
+
+    /// Keeps the tokens that were used and spends them of the budgets; where the provider does not
+    /// tell, and only then, what `estimate` gives.
+    pub(crate) fn spend(&mut self, usage: Option<Usage>, estimate: impl FnOnce() -> u64) {
+        self.usage = usage;
+        let mut budgets = self.frame.budgets(self.runtime).peekable();
+        if budgets.peek().is_none() {
+            return;
+        }
+        let tokens = match usage {
+            Some(used) => used.input_tokens.saturating_add(used.output_tokens),
+            None => *self.estimated.insert(estimate()),
+        };
+        budgets.for_each(|budget| budget.charge(tokens));
     }
 
     pub(crate) fn id(&self) -> &NodeId {
@@ -128,6 +151,10 @@ impl<'a> OpenTurn<'a> {
             Some(_) => NodeStatus::Failed,
         };
         let node = self.node.id().clone();
+        let mut facts = facts;
+        if let Some(tokens) = self.estimated {
+            facts.insert("tokens_estimated".to_owned(), tokens.into());
+        }
         let end = NodeEnd {
             status,
             output,

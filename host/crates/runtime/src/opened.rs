@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::RuntimeRef;
 use openprogram_core::llm::Provider;
+
+use crate::budget::TokenBudget;
 
 /// How many runtimes one call may open, those it has dropped included, as `runtimes`.
 ///
@@ -15,6 +18,11 @@ pub(crate) const RUNTIMES_MAX: u32 = 64;
 /// One of them.
 pub(crate) struct OpenedRuntime {
     pub(crate) provider: Arc<dyn Provider>,
+    /// The name by which it was opened.
+    pub(crate) model: String,
+    /// What its requests spend of: the budget of the component, and those of the calls above that
+    /// have opened the same model.
+    pub(crate) budgets: Vec<Arc<TokenBudget>>,
 }
 
 type Places = [OnceLock<OpenedRuntime>; RUNTIMES_MAX as usize];
@@ -57,6 +65,24 @@ impl OpenedRuntimes {
             let message = "this call has not opened that runtime";
             Failure::new(FailureCode::NoRuntime, message).with("runtime", "opened")
         })
+    }
+}
+
+impl OpenedRuntimes {
+    /// What a request with this runtime spends of; nothing unless it was opened here.
+    pub(crate) fn budgets(&self, runtime: RuntimeRef) -> impl Iterator<Item = &TokenBudget> {
+        let opened = match runtime {
+            RuntimeRef::Lent(_) => None,
+            RuntimeRef::Opened(number) => self.get(number).ok(),
+        };
+        let budgets = opened.into_iter().flat_map(|opened| &opened.budgets);
+        budgets.map(AsRef::as_ref)
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &OpenedRuntime> {
+        let places = self.places.get().map_or(&[][..], |places| &places[..]);
+        places.iter().filter_map(OnceLock::get)
     }
 }
 

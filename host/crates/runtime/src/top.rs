@@ -1,7 +1,8 @@
 //! The entries at the top of a run: enter a session, make the top frame, stop when told to.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::sync::Arc;
+use std::time::Duration;
 
 use openprogram_core::Json;
 use openprogram_core::content::ContentBlock;
@@ -43,11 +44,10 @@ pub(crate) async fn run_function(
         }
     };
     let node = call.node.clone();
-    let end = until(run_call(ports, &frame, call), stop).await;
-    let end = match end {
-        Some(end) => end,
-        None => CallEnd {
-            result: Err(settled_cancel(ports).await),
+    let end = match bounded(ports, run_call(ports, &frame, call), stop).await {
+        Ok(end) => end,
+        Err(failure) => CallEnd {
+            result: Err(failure),
             // The node may have been closed a moment before, or never been opened.
             node: match ports.recorder.store().node(&node).await {
                 Ok(found) => found.map(|found| found.opened.id),
@@ -67,7 +67,7 @@ async fn plan(ports: &Ports, request: RunRequest) -> Result<(Arc<Frame>, Planned
     let arguments = complete_arguments(&function, &request.arguments, &request.context)?;
     let session = enter(ports, request.session, &function.name.to_string()).await?;
     let predecessor = ports.recorder.newest_at_top(&session).await?;
-    let run = Arc::new(Run::new(session, request.events));
+    let run = Arc::new(Run::new(session, request.events, &ports.parts.limits));
     let frame = Arc::new(Frame::top(run, request.context.clone()));
     let call = PlannedCall {
         node: ports.recorder.new_node_id(),
@@ -154,11 +154,15 @@ async fn in_session<T>(
         Ok(session) => session,
         Err(failure) => return (known(request.session, &failure), Err(failure)),
     };
-    let run = Arc::new(Run::new(session.clone(), request.events));
+    let run = Arc::new(Run::new(
+        session.clone(),
+        request.events,
+        &ports.parts.limits,
+    ));
     let frame = Frame::top(run, request.context).with_ambient(RuntimeRole::Main);
-    let result = match until(work(Arc::new(frame), planned), stop).await {
-        Some(result) => ports.recorder.settle().await.and(result),
-        None => Err(settled_cancel(ports).await),
+    let result = match bounded(ports, work(Arc::new(frame), planned), stop).await {
+        Ok(result) => ports.recorder.settle().await.and(result),
+        Err(failure) => Err(failure),
     };
     (Some(session), result)
 }
@@ -201,7 +205,11 @@ impl Top {
         let session = wanted
             .clone()
             .unwrap_or_else(|| ports.recorder.new_session_id());
-        let run = Arc::new(Run::new(session, request.events.clone()));
+        let run = Arc::new(Run::new(
+            session,
+            request.events.clone(),
+            &ports.parts.limits,
+        ));
         let runtime = request.turn.runtime;
         let frame = Frame::top(run, request.context.clone()).with_ambient(runtime);
         let mut texts = request
@@ -235,12 +243,12 @@ impl Top {
                 result: Err(failure),
             },
             Ok(planned) => {
-                let result = until(work(planned), stop).await;
+                let result = bounded(ports, work(planned), stop).await;
                 TurnOutcome {
                     session: Some(self.frame.run.session.clone()),
                     result: match result {
-                        Some(result) => ports.recorder.settle().await.and(result),
-                        None => Err(settled_cancel(ports).await),
+                        Ok(result) => ports.recorder.settle().await.and(result),
+                        Err(failure) => Err(failure),
                     },
                 }
             }
@@ -274,10 +282,32 @@ async fn enter(
     ports.recorder.enter_session(wanted, title).await
 }
 
-/// The failure of a cancelled run, given once all its nodes are closed.
-async fn settled_cancel(ports: &Ports) -> Failure {
+/// Does the work of a run within its time, or until `stop` is ready.
+///
+/// # Errors
+/// `cancelled` or `limit-reached`, given once all nodes are closed.
+async fn bounded<T>(
+    ports: &Ports,
+    work: impl Future<Output = T>,
+    stop: impl Future<Output = ()>,
+) -> Result<T, Failure> {
+    let run_ms = ports.parts.limits.run_ms;
+    let time_is_up = async {
+        match run_ms {
+            Some(run_ms) => ports.parts.timer.sleep(Duration::from_millis(run_ms)).await,
+            None => pending().await,
+        }
+    };
+    let failure = match (until(until(work, stop), time_is_up).await, run_ms) {
+        (Some(Some(done)), _) => return Ok(done),
+        (None, Some(run_ms)) => {
+            let message = format!("the run took longer than {run_ms} ms");
+            Failure::limit("run_ms", run_ms, message)
+        }
+        _ => Failure::new(FailureCode::Cancelled, "the run was cancelled"),
+    };
     match ports.recorder.settle().await {
-        Ok(()) => Failure::new(FailureCode::Cancelled, "the run was cancelled"),
-        Err(failure) => failure,
+        Ok(()) => Err(failure),
+        Err(unsettled) => Err(unsettled),
     }
 }

@@ -3,6 +3,7 @@
 mod accesses;
 mod answers;
 mod approvals;
+mod budgets;
 mod calls;
 mod cancel;
 mod closings;

@@ -1,0 +1,145 @@
+//! Budgets of tokens: of a whole run, and of one component with one granted model.
+//!
+//! What a request costs is known after it. So a budget is looked at before a request and charged
+//! after it: the reply that uses it up still counts, and the request after that is refused.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use openprogram_core::content::ContentBlock;
+use openprogram_core::failure::Failure;
+use openprogram_core::llm::ModelRequest;
+
+/// Bytes of text that are taken for one token where a provider does not tell its usage.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// So many tokens, input and output together, and how many of them are spent.
+#[derive(Debug)]
+pub(crate) struct TokenBudget {
+    which: &'static str,
+    /// Whose tokens they are, for the refusal.
+    whose: String,
+    limit: u64,
+    spent: AtomicU64,
+}
+
+impl TokenBudget {
+    /// A budget of which nothing is spent. `which` is the name of the limit.
+    fn new(which: &'static str, whose: String, limit: u64) -> Self {
+        Self {
+            which,
+            whose,
+            limit,
+            spent: AtomicU64::new(0),
+        }
+    }
+
+    /// The budget of a whole run.
+    pub(crate) fn of_run(limit: u64) -> Self {
+        Self::new("tokens", "of the run".to_owned(), limit)
+    }
+
+    /// Refuses a request once everything is spent.
+    ///
+    /// # Errors
+    /// `limit-reached`.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let spent = self.spent.load(Ordering::Relaxed);
+        if spent < self.limit {
+            return Ok(());
+        }
+        let (limit, whose) = (self.limit, &self.whose);
+        let message = format!("the {limit} tokens {whose} are spent: {spent} were used");
+        Err(Failure::limit(self.which, limit, message).with("used", spent))
+    }
+
+    /// Counts what a request cost.
+    pub(crate) fn charge(&self, tokens: u64) {
+        let add = |spent: u64| Some(spent.saturating_add(tokens));
+        // The closure always gives a value.
+        let _ = self
+            .spent
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+    }
+}
+
+/// The budgets of one run for granted models, by component and model.
+#[derive(Debug, Default)]
+pub(crate) struct ModelBudgets(Mutex<BTreeMap<(String, String), Arc<TokenBudget>>>);
+
+impl ModelBudgets {
+    /// The one budget of this component with this model; made with `limit` when it is first asked
+    /// for.
+    pub(crate) fn of(&self, component: &str, model: &str, limit: u64) -> Arc<TokenBudget> {
+        let mut budgets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (component.to_owned(), model.to_owned());
+        let budget = budgets.entry(key).or_insert_with(|| {
+            let whose = format!("of `{component}` for the model `{model}`");
+            Arc::new(TokenBudget::new("model_tokens", whose, limit))
+        });
+        Arc::clone(budget)
+    }
+}
+
+/// The tokens of a request and of so many bytes of reply, guessed from their length. What pictures
+/// cost is not in it.
+pub(crate) fn estimated(request: &ModelRequest, reply_bytes: usize) -> u64 {
+    let system = request.system.as_ref().map_or(0, String::len);
+    let blocks = request.messages.iter().flat_map(|m| &m.content);
+    let said: usize = blocks.map(block_bytes).sum();
+    let tools = request.tools.iter();
+    let tools: usize = tools
+        .map(|tool| {
+            let schema = tool.parameters.to_string();
+            tool.name.len() + tool.description.len() + schema.len()
+        })
+        .sum();
+    bytes_to_tokens(system + said + tools + reply_bytes)
+}
+
+/// So many bytes of text in tokens, rounded up.
+pub(crate) fn bytes_to_tokens(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(BYTES_PER_TOKEN)
+}
+
+fn block_bytes(block: &ContentBlock) -> usize {
+    match block {
+        ContentBlock::Text(text) => text.len(),
+        ContentBlock::ToolCall(call) => call.name.len() + call.arguments.len(),
+        ContentBlock::ToolResult(result) => result.text.len(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_refused_once_it_is_spent_and_not_before() {
+        let budget = TokenBudget::of_run(10);
+        budget.charge(9);
+        assert_eq!(budget.check(), Ok(()));
+        budget.charge(5);
+        let failure = budget.check().unwrap_err();
+        assert_eq!(
+            failure.to_string(),
+            "the 10 tokens of the run are spent: 14 were used"
+        );
+        assert_eq!(failure.details["which"], "tokens");
+        budget.charge(u64::MAX);
+        assert_eq!(budget.check().unwrap_err().details["used"], u64::MAX);
+        let none = TokenBudget::of_run(0);
+        assert!(none.check().is_err());
+    }
+
+    #[test]
+    fn a_component_has_one_budget_for_a_model() {
+        let budgets = ModelBudgets::default();
+        budgets.of("a", "m:x", 5).charge(5);
+        assert!(budgets.of("a", "m:x", 5).check().is_err());
+        assert!(budgets.of("b", "m:x", 5).check().is_ok());
+        assert!(budgets.of("a", "m:y", 5).check().is_ok());
+    }
+}
