@@ -135,7 +135,7 @@ fn refused(of_function: Pairs<'_>, of_parameters: &[(&str, Pairs<'_>)], expected
 }
 
 #[test]
-fn what_does_not_fit_is_refused_by_name() {
+fn what_does_not_fit_a_function_is_refused_by_name() {
     refused(
         &[("speed", "1")],
         &[],
@@ -182,6 +182,10 @@ fn what_does_not_fit_is_refused_by_name() {
             &format!("the attribute `requires_approval` of `greet`: {problem}"),
         );
     }
+}
+
+#[test]
+fn what_does_not_fit_a_parameter_is_refused_by_name() {
     refused(
         &[],
         &[("nobody", &[])],
