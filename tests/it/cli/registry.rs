@@ -113,15 +113,16 @@ fn an_artifact_is_pinned_at_add_and_a_moved_tag_waits_for_update() {
         "{said}"
     );
     assert_eq!(lock(&project), locked);
-    done(&project, &["update", "shop"]);
+    done(&project, &["update", "shop", "--yes"]);
     assert!(lock(&project).contains(&second));
     assert_eq!(run_shop(&project), json!(11));
 
     // By digest there is nothing to move.
     let pinned = source(&server, &format!("@{second}"));
+    done(&project, &["remove", "shop"]);
     done(&project, &["add", &pinned, "--name", "pinned"]);
     push_shop(&held, "v1", 100);
-    done(&project, &["update", "pinned"]);
+    done(&project, &["update", "pinned", "--yes"]);
     assert!(lock(&project).contains(&format!("manifest = \"{second}\"")));
 }
 

@@ -77,7 +77,7 @@ fn what_the_url_serves_later_is_taken_by_update_alone() {
         "{said}"
     );
     assert_eq!(lock(&project), moved);
-    done(&project, &["update", "shop"]);
+    done(&project, &["update", "shop", "--yes"]);
     assert_eq!(run_shop(&project), json!(67));
     assert_ne!(lock(&project), moved);
 }
