@@ -112,6 +112,12 @@ fn rows(settings: &Settings) -> Vec<Row> {
             }
         }
     }
+    for (component, limits) in &settings.component_limits {
+        for (limit, value) in limits {
+            let key = format!("components.{component}.limits.{limit}");
+            rows.push(Row::new(&key, (*value).into(), Origin::ProjectFile));
+        }
+    }
     rows
 }
 

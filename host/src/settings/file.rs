@@ -134,6 +134,8 @@ pub struct ComponentEntry {
     pub source: Option<String>,
     /// What it is granted.
     pub grants: Grants,
+    /// Its own limits, by name.
+    pub limits: BTreeMap<String, u64>,
 }
 
 impl<'de> Deserialize<'de> for ComponentEntry {
@@ -151,6 +153,7 @@ impl<'de> Deserialize<'de> for ComponentEntry {
                 Ok(ComponentEntry {
                     source: Some(path.to_owned()),
                     grants: Grants::default(),
+                    limits: BTreeMap::new(),
                 })
             }
 
@@ -196,6 +199,7 @@ mod tests {
         let entry = |source: &str, granted: &[&str]| ComponentEntry {
             source: Some(source.to_owned()),
             grants: calls(granted),
+            limits: BTreeMap::new(),
         };
         assert_eq!(
             file,
@@ -207,6 +211,7 @@ mod tests {
                         ComponentEntry {
                             source: None,
                             grants: calls(&["refund"]),
+                            limits: BTreeMap::new(),
                         }
                     ),
                     (

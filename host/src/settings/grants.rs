@@ -3,6 +3,7 @@
 //! A grant is one line of text, whose form is checked while the file is read, so that an error has
 //! its place.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -35,6 +36,8 @@ pub(super) struct ComponentTable {
     calls: Vec<Line<CallGrant>>,
     #[serde(default)]
     ask_user: bool,
+    #[serde(default)]
+    limits: BTreeMap<String, u64>,
 }
 
 impl From<ComponentTable> for ComponentEntry {
@@ -53,6 +56,7 @@ impl From<ComponentTable> for ComponentEntry {
                 calls: grants(table.calls),
                 ask_user: table.ask_user,
             },
+            limits: table.limits,
         }
     }
 }

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 pub use edit::{EditError, Given, ProjectText};
 pub use file::{ComponentEntry, FormError, ProjectFile, ProviderEntry, RuntimesTable};
+use openprogram_component::Limits;
 use openprogram_core::grant::Grants;
 use openprogram_core::secret::Secret;
 
@@ -131,6 +132,9 @@ pub struct Settings {
     pub components: Vec<ComponentSettings>,
     /// What the project file grants to components that are installed, by name.
     pub grants_of_installed: BTreeMap<String, Grants>,
+    /// The limits that the project file sets for components, by their name, each by its own; names
+    /// and values are right.
+    pub component_limits: BTreeMap<String, BTreeMap<String, u64>>,
     /// The values of the variables that are granted, to be seen or as secrets, by name; those that
     /// are not set are absent.
     pub granted_values: BTreeMap<String, Secret>,
@@ -225,6 +229,7 @@ impl Settings {
             components: Vec::new(),
             grants_of_installed: BTreeMap::new(),
             granted_values: BTreeMap::new(),
+            component_limits: BTreeMap::new(),
             signatures: SignatureSettings::default(),
             logins: registry::logins(variables),
             terminal: TerminalSettings::of_variables(variables),
@@ -279,6 +284,13 @@ impl Settings {
             if source.is_some_and(|source| source.trim().is_empty()) {
                 let message = "the path is empty; write a `.wasm` file or a source folder";
                 return Err(invalid(key, message.to_owned()));
+            }
+            for (limit, value) in &entry.limits {
+                let set = Limits::default().set(limit, *value);
+                set.map_err(|error| invalid(format!("{key}.limits"), error.to_string()))?;
+            }
+            if !entry.limits.is_empty() {
+                self.component_limits.insert(name.clone(), entry.limits);
             }
             self.look_up(&entry.grants, variables);
             let Some(source) = source else {
@@ -385,6 +397,7 @@ mod tests {
                 component("m", project.path().join("m.wasm"), &[]),
                 component("shop", project.path().join("src/shop"), &["refund"]),
             ],
+            component_limits: BTreeMap::new(),
             granted_values: BTreeMap::new(),
             signatures: SignatureSettings::default(),
             logins: Logins::default(),

@@ -12,6 +12,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("facts", &[]),
         ("docs", &["facts"]),
         ("limits", &[]),
+        ("limit_table", &["limits"]),
         ("network", &[]),
         ("permissions", &["limits", "network"]),
         ("ticker", &[]),

@@ -37,6 +37,8 @@
 
 mod limits;
 
+mod limit_table;
+
 mod counters;
 mod cpu;
 
@@ -114,6 +116,7 @@ pub use contract::{contract_hash, contract_of};
 pub use engine::{CacheCounts, Engine, EngineOptions, InUse};
 pub use error::{EngineError, LoadError, MetadataError, MissingImport};
 pub use host::ComponentHost;
+pub use limit_table::LimitError;
 pub use limits::Limits;
 pub use loader::{LoadedComponent, MetadataMode};
 pub use network::{Network, Resolver};
