@@ -17,19 +17,19 @@ async fn caller_of_itself_ends_at_a_limit_and_the_graph_shows_the_chain() {
     expect![[r#"
         1 code hostile:caller/guest.down
           in   {}
-          fact host_calls=4
+          fact host_calls=2
           limit-reached: `hostile:caller/guest.down` is already running 4 times in this chain
         2 code hostile:caller/guest.down caller=1
           in   {}
-          fact host_calls=3
+          fact host_calls=2
           limit-reached: `hostile:caller/guest.down` is already running 4 times in this chain
         3 code hostile:caller/guest.down caller=2
           in   {}
-          fact host_calls=3
+          fact host_calls=2
           limit-reached: `hostile:caller/guest.down` is already running 4 times in this chain
         4 code hostile:caller/guest.down caller=3
           in   {}
-          fact host_calls=4
+          fact host_calls=2
           fact n_refused=1
           fact refused=[{"code":"limit-reached","message":"`hostile:caller/guest.down` is already running 4 times in this chain","details":{"which":"recursion","limit":4}}]
           limit-reached: `hostile:caller/guest.down` is already running 4 times in this chain
@@ -94,7 +94,7 @@ async fn caller_of_another_component_is_denied_without_a_grant() {
     expect![[r#"
         1 code hostile:caller/guest.call
           in   {"name":"healthy.double","arguments":{"number":3}}
-          fact host_calls=3
+          fact host_calls=2
           fact n_refused=1
           fact refused=[{"code":"denied","message":"`caller` may not call `hostile:healthy/guest.double`","details":{"what":"call hostile:healthy/guest.double","how_to_allow":"openprogram grant caller --call hostile:healthy/guest.double"}}]
           fact access=[{"kind":"calls","what":"call hostile:healthy/guest.double","refused":"`caller` may not call `hostile:healthy/guest.double`","needed":"hostile:healthy/guest.double","n":1}]

@@ -81,6 +81,7 @@ async fn bad_decider_that_answers_well_picks() {
     expect![[r#"
         1 code test:chooser/guest.choose-other
           in   {"function":"chooser.stamp"}
+          fact host_calls=10
           out  "from the menu"
         2 llm component:bad-decider caller=1
           in   "good: pick one."

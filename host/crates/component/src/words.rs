@@ -265,7 +265,14 @@ mod tests {
         assert_eq!(attributes[1].1.len(), LABEL_BYTES_MAX + 2);
         assert_eq!(attributes[3].1, "true");
         assert_eq!(metadata.types[0].members[0].1, "Not high.");
-        expect![[r#""#]].assert_eq(&facts.signature.notices.join("\n"));
+        expect![[r#"
+            the description of `rate` held 27 bytes of control or invisible characters, which are removed
+            the description of `level` has 2048 bytes, and only the first 1024 are kept
+            the description of `level.low` held 27 bytes of control or invisible characters, which are removed
+            the description of `rate` has 4097 bytes, and only the first 4096 are kept
+            the system prompt of `rate` held 27 bytes of control or invisible characters, which are removed
+            the description of `rate(level)` held 27 bytes of control or invisible characters, which are removed
+            the placeholder of `rate(level)` has 257 bytes, and only the first 256 are kept"#]].assert_eq(&facts.signature.notices.join("\n"));
         // Once is enough.
         let before = facts.clone();
         tidy(&mut facts);
