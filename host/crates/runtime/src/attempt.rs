@@ -1,7 +1,7 @@
 //! One model request with its tries: the one retry layer, under one deadline.
 //!
 //! When a failed try is followed by another one is decided by [`Tries`]; here it is asked, told
-//! and slept. Nothing below retries.
+//! and slept. Nothing below retries. Each try waits for its place among the requests of all runs.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,6 +11,7 @@ use openprogram_core::id::NodeId;
 use openprogram_core::llm::{Asked, EventSink, FailedTry, LlmError, ModelEvent, RetryStep, Tries};
 use openprogram_core::session::Attempt;
 
+use crate::admission::Permit;
 use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Run;
@@ -45,8 +46,12 @@ where
     let model = asked.model.clone();
     let mut tries = Tries::new(ports.parts.retry, deadline.timeout(), asked);
     loop {
+        // Held for the request alone: whoever sleeps between tries or calls a tool keeps no place.
+        let place = asking.admitted().await?;
         let started_at = ports.recorder.now();
-        let stop = match deadline.cut(ask()).await {
+        let tried = deadline.cut(ask()).await;
+        drop(place);
+        let stop = match tried {
             Some(Ok(reply)) => return Ok(reply),
             Some(Err(error)) => {
                 asking.node.note_failed_try(Attempt {
@@ -77,6 +82,18 @@ where
             }
         };
         return Err(stop.to_failure(&model));
+    }
+}
+
+impl Asking<'_> {
+    /// A place among the requests of all runs; none when there is no time left to use it.
+    async fn admitted(&self) -> Result<Option<Permit>, Failure> {
+        let left = self.deadline.left();
+        if left.is_some_and(|left| left.is_zero()) {
+            return Ok(None);
+        }
+        let admission = &self.ports.admission;
+        admission.request(self.run.number, left).await.map(Some)
     }
 }
 

@@ -183,13 +183,20 @@ pub(crate) async fn run_call(
     }
 }
 
-/// Runs the function of a frame.
+/// Runs the function of a frame; one below no other call when its run has a place for it.
 async fn run_in(
     ports: &Arc<Ports>,
     frame: &Arc<Frame>,
     function: &FunctionRef,
     arguments: JsonObject,
 ) -> (Result<Json, Failure>, CallReport) {
+    let _place = match frame.n_calls {
+        1 => match ports.admission.call(frame.run.number).await {
+            Ok(place) => Some(place),
+            Err(refused) => return (Err(refused), CallReport::default()),
+        },
+        _ => None,
+    };
     let call = FunctionCall {
         function: Arc::clone(function),
         arguments,

@@ -3,14 +3,13 @@
 //! Everything that a turn does counts against one budget: requests, waits between tries, calls,
 //! re-asks. Work is cut by dropping it.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::future::Future;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use crate::ports::RuntimeParts;
 use crate::sources::Timer;
+pub(crate) use crate::sources::until;
 
 /// A budget of time that runs.
 #[derive(Clone)]
@@ -41,6 +40,12 @@ impl Deadline {
         self.timer.elapsed().saturating_sub(self.started)
     }
 
+    /// The time that is left; `None` for no end.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        let timeout = self.timeout?;
+        Some(timeout.saturating_sub(self.elapsed()))
+    }
+
     /// Waits, whatever is left; who sleeps asks first whether the sleep would cross the deadline.
     pub(crate) async fn sleep(&self, time: Duration) {
         self.timer.sleep(time).await;
@@ -48,28 +53,10 @@ impl Deadline {
 
     /// Does the work, or drops it when the time is up and gives `None`.
     pub(crate) async fn cut<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        let Some(timeout) = self.timeout else {
-            return Some(work.await);
-        };
-        match timeout.checked_sub(self.elapsed()) {
-            Some(left) if !left.is_zero() => until(work, self.timer.sleep(left)).await,
-            _ => None,
+        match self.left() {
+            None => Some(work.await),
+            Some(left) if left.is_zero() => None,
+            Some(left) => until(work, self.timer.sleep(left)).await,
         }
     }
-}
-
-/// Drives `work` to its end, or drops it when `stop` is ready first.
-pub(crate) async fn until<T>(
-    work: impl Future<Output = T>,
-    stop: impl Future<Output = ()>,
-) -> Option<T> {
-    let mut work = pin!(work);
-    let mut stop = pin!(stop);
-    poll_fn(|cx| {
-        if let Poll::Ready(done) = work.as_mut().poll(cx) {
-            return Poll::Ready(Some(done));
-        }
-        stop.as_mut().poll(cx).map(|()| None)
-    })
-    .await
 }

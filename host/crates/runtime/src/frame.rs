@@ -17,6 +17,7 @@ use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::schema::names_equal;
 
 use crate::accesses::{Accesses, bounded, denied_call};
+use crate::admission::RunNumber;
 use crate::budget::{ModelBudgets, TokenBudget};
 use crate::events::{Event, EventSender};
 use crate::limits::RunLimits;
@@ -30,6 +31,8 @@ const REFUSALS_TOLD_MAX: usize = 32;
 /// What all frames of one run share.
 #[derive(Debug)]
 pub(crate) struct Run {
+    /// By which it waits for its turn among other runs.
+    pub(crate) number: RunNumber,
     /// The session that the run is recorded in.
     pub(crate) session: SessionId,
     events: Option<EventSender>,
@@ -44,8 +47,14 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn new(session: SessionId, events: Option<EventSender>, limits: &RunLimits) -> Self {
+    pub(crate) fn new(
+        number: RunNumber,
+        session: SessionId,
+        events: Option<EventSender>,
+        limits: &RunLimits,
+    ) -> Self {
         Self {
+            number,
             session,
             events,
             n_calls: AtomicU64::new(0),
@@ -85,12 +94,8 @@ impl Run {
 
     /// Counts one model request.
     pub(crate) fn count_model_turn(&self, limits: &RunLimits) -> Result<(), Failure> {
-        count(
-            &self.n_model_turns,
-            "model_turns",
-            limits.model_turns,
-            "model requests",
-        )
+        let (counter, limit) = (&self.n_model_turns, limits.model_turns);
+        count(counter, "model_turns", limit, "model requests")
     }
 }
 

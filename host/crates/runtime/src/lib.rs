@@ -66,6 +66,7 @@
 #![warn(missing_docs)]
 
 mod accesses;
+mod admission;
 mod approval;
 mod arguments;
 mod ask;
@@ -122,7 +123,7 @@ use openprogram_core::guest::{Closing, ExecReply};
 use openprogram_core::session::SessionStore;
 
 pub use events::{EVENT_RESULT_BYTES_MAX, Event, EventReceiver, EventSender, event_channel};
-pub use limits::{MENU_RETRIES_MAX, RunLimits, SYSTEM_BYTES_MAX};
+pub use limits::{AdmissionLimits, MENU_RETRIES_MAX, RunLimits, SYSTEM_BYTES_MAX};
 pub use policy::{CallPermit, CallPolicy, GrantError};
 pub use ports::{ModelOpener, NoModels, Providers, QUESTION_TIMEOUT_DEFAULT, RuntimeParts};
 pub use request::{
@@ -130,6 +131,7 @@ pub use request::{
 };
 pub use sources::{Clock, Ids, RandomIds, SystemClock, Timer, TokioTimer};
 
+use crate::admission::Admission;
 use crate::ports::Ports;
 use crate::recorder::Recorder;
 use crate::services::FrameServices;
@@ -150,9 +152,11 @@ impl Runtime {
             Arc::clone(&parts.clock),
             Arc::clone(&parts.ids),
         );
+        let admission = Admission::new(&parts.admission, Arc::clone(&parts.timer));
         let ports = Ports {
             parts,
             recorder,
+            admission,
             services: Box::new(FrameServices),
         };
         Self {

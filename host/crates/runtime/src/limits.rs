@@ -1,4 +1,5 @@
-//! The limits of a run, each with its reason. Reaching one is a `limit-reached` failure that names it.
+//! The limits of a run and of all runs together, each with its reason. Reaching one is a
+//! `limit-reached` failure that names it.
 
 /// How much one run may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,36 @@ pub struct RunLimits {
     ///
     /// All of them are sent again with every request of the turn.
     pub turn_bytes: u64,
+}
+
+/// How much goes on at once over all runs of one runtime. What finds no place waits; runs that wait
+/// are served in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdmissionLimits {
+    /// How many model requests are under way at once; 0 counts as 1.
+    ///
+    /// Providers refuse floods, and each request holds a connection.
+    pub requests: u32,
+    /// How many calls run at once that stand below no other call; 0 counts as 1.
+    ///
+    /// As many as there are slots for instances. Calls below them never wait.
+    pub calls: u32,
+    /// How many may wait for one kind of place, as `queue`.
+    pub queue: u64,
+    /// How long one may wait in milliseconds, as `queue_ms`; for a model request no longer than the
+    /// turn has time.
+    pub queue_ms: u64,
+}
+
+impl Default for AdmissionLimits {
+    fn default() -> Self {
+        Self {
+            requests: 32,
+            calls: 64,
+            queue: 10_000,
+            queue_ms: 10 * 60 * 1_000,
+        }
+    }
 }
 
 /// How often a decision may ask again; the contract of `menu.set-max-retries`.

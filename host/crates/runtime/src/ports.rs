@@ -13,12 +13,15 @@ use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::grant::Grants;
 use openprogram_core::guest::{FunctionHost, HostServices};
+use openprogram_core::id::SessionId;
 use openprogram_core::llm::{Provider, RetryPolicy};
 use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::SessionStore;
 
-use crate::frame::Frame;
-use crate::limits::RunLimits;
+use crate::admission::Admission;
+use crate::events::EventSender;
+use crate::frame::{Frame, Run};
+use crate::limits::{AdmissionLimits, RunLimits};
 use crate::policy::CallPolicy;
 use crate::recorder::Recorder;
 use crate::sources::{Clock, Ids, RandomIds, SystemClock, Timer, TokioTimer};
@@ -105,6 +108,8 @@ pub struct RuntimeParts {
     pub question_timeout: Option<Duration>,
     /// How much one run may do.
     pub limits: RunLimits,
+    /// How much all runs together may do at once.
+    pub admission: AdmissionLimits,
     /// How often and how patiently a failed model request is tried again.
     pub retry: RetryPolicy,
     /// The time for one turn or decision that names none; `None` for no end.
@@ -136,6 +141,7 @@ impl RuntimeParts {
             questions: Arc::new(Nobody),
             question_timeout: Some(QUESTION_TIMEOUT_DEFAULT),
             limits: RunLimits::default(),
+            admission: AdmissionLimits::default(),
             retry: RetryPolicy::default(),
             exec_timeout: None,
             clock: Arc::new(SystemClock),
@@ -155,5 +161,14 @@ pub(crate) trait ServicesForFrame: Send + Sync {
 pub(crate) struct Ports {
     pub(crate) parts: RuntimeParts,
     pub(crate) recorder: Recorder,
+    pub(crate) admission: Admission,
     pub(crate) services: Box<dyn ServicesForFrame>,
+}
+
+impl Ports {
+    /// A run that begins in this session.
+    pub(crate) fn new_run(&self, session: SessionId, events: Option<EventSender>) -> Arc<Run> {
+        let number = self.admission.next_run();
+        Arc::new(Run::new(number, session, events, &self.parts.limits))
+    }
 }

@@ -1,9 +1,12 @@
 //! Where times, waits and ids come from: passed in, so that a test can fix them.
 
 use std::collections::hash_map::RandomState;
+use std::future::{Future, poll_fn};
 use std::hash::{BuildHasher, Hasher};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
@@ -102,6 +105,22 @@ impl Ids for RandomIds {
         hasher.write_u64(self.given.fetch_add(1, Ordering::Relaxed));
         hasher.finish()
     }
+}
+
+/// Drives `work` to its end, or drops it when `stop` is ready first.
+pub(crate) async fn until<T>(
+    work: impl Future<Output = T>,
+    stop: impl Future<Output = ()>,
+) -> Option<T> {
+    let mut work = pin!(work);
+    let mut stop = pin!(stop);
+    poll_fn(|cx| {
+        if let Poll::Ready(done) = work.as_mut().poll(cx) {
+            return Poll::Ready(Some(done));
+        }
+        stop.as_mut().poll(cx).map(|()| None)
+    })
+    .await
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::closing::{close_planned, plan_closing};
 use crate::deadline::{Deadline, until};
 use crate::decide::{as_decided, decide_at_top, make_at_top, plan_at_top};
 use crate::exec::exec_planned;
-use crate::frame::{Frame, Run};
+use crate::frame::Frame;
 use crate::open_pick::PlannedDecision;
 use crate::parse::{ReadAtTop, read_at_top};
 use crate::ports::Ports;
@@ -67,7 +67,7 @@ async fn plan(ports: &Ports, request: RunRequest) -> Result<(Arc<Frame>, Planned
     let arguments = complete_arguments(&function, &request.arguments, &request.context)?;
     let session = enter(ports, request.session, &function.name.to_string()).await?;
     let predecessor = ports.recorder.newest_at_top(&session).await?;
-    let run = Arc::new(Run::new(session, request.events, &ports.parts.limits));
+    let run = ports.new_run(session, request.events);
     let frame = Arc::new(Frame::top(run, request.context.clone()));
     let call = PlannedCall {
         node: ports.recorder.new_node_id(),
@@ -154,11 +154,7 @@ async fn in_session<T>(
         Ok(session) => session,
         Err(failure) => return (known(request.session, &failure), Err(failure)),
     };
-    let run = Arc::new(Run::new(
-        session.clone(),
-        request.events,
-        &ports.parts.limits,
-    ));
+    let run = ports.new_run(session.clone(), request.events);
     let frame = Frame::top(run, request.context).with_ambient(RuntimeRole::Main);
     let result = match bounded(ports, work(Arc::new(frame), planned), stop).await {
         Ok(result) => ports.recorder.settle().await.and(result),
@@ -205,11 +201,7 @@ impl Top {
         let session = wanted
             .clone()
             .unwrap_or_else(|| ports.recorder.new_session_id());
-        let run = Arc::new(Run::new(
-            session,
-            request.events.clone(),
-            &ports.parts.limits,
-        ));
+        let run = ports.new_run(session, request.events.clone());
         let runtime = request.turn.runtime;
         let frame = Frame::top(run, request.context.clone()).with_ambient(runtime);
         let mut texts = request

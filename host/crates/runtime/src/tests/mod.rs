@@ -1,6 +1,7 @@
 //! Whole runs over scripted models and native functions.
 
 mod accesses;
+mod admissions;
 mod answers;
 mod approvals;
 mod budgets;
