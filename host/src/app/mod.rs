@@ -335,6 +335,8 @@ impl App {
         parts.limits.tokens = tokens;
         parts.limits.run_ms = run_ms;
         parts.limits.model_turns = model_turns.unwrap_or(parts.limits.model_turns);
+        let places = &mut parts.admission.requests;
+        *places = self.settings.limits.provider_calls.unwrap_or(*places);
         parts.models = opener;
         parts.grants = grants;
         parts.policy = policy;

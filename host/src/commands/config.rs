@@ -2,12 +2,14 @@
 
 use openprogram_core::Json;
 use openprogram_core::grant::GrantKind;
+use openprogram_runtime::{AdmissionLimits, RunLimits};
 use serde_json::json;
 
 use super::console::Console;
 use crate::app::App;
 use crate::settings::{
-    ColourMode, ModelSettings, Origin, PROJECT_FILE, ProviderSettings, REGISTRY_VARIABLE, Settings,
+    ColourMode, LimitsTable, ModelSettings, Origin, PROJECT_FILE, ProviderSettings,
+    REGISTRY_VARIABLE, Settings,
 };
 use crate::text::one_line;
 
@@ -91,6 +93,7 @@ fn rows(settings: &Settings) -> Vec<Row> {
     for provider in &settings.models.providers {
         rows.extend(provider_rows(provider));
     }
+    rows.extend(limit_rows(&settings.limits));
     let n_profiles = settings.models.profiles.len();
     if n_profiles > 0 {
         let rows_of_it = format!("{n_profiles} of the project");
@@ -191,6 +194,27 @@ fn model_rows(models: &ModelSettings) -> Vec<Row> {
                 asking.origin(),
             )
         },
+    ]
+}
+
+/// How much runs may use up.
+fn limit_rows(limits: &LimitsTable) -> [Row; 4] {
+    let turns = RunLimits::default().model_turns;
+    let places = AdmissionLimits::default().requests;
+    let row = |key: &str, set: Option<u64>, default: Option<u64>| {
+        let origin = set.map_or(Origin::Default, |_| Origin::ProjectFile);
+        let value = set.or(default).map_or(Json::Null, Json::from);
+        Row {
+            absent: "no limit",
+            ..Row::new(&format!("limits.{key}"), value, origin)
+        }
+    };
+    let provider_calls = limits.provider_calls.map(u64::from);
+    [
+        row("max_tokens", limits.max_tokens, None),
+        row("max_time_s", limits.max_time_s, None),
+        row("max_turns", limits.max_turns, Some(turns)),
+        row("provider_calls", provider_calls, Some(places.into())),
     ]
 }
 

@@ -19,12 +19,7 @@ use super::refused::Refusal;
 use super::spent::say_spent;
 use super::stop;
 use crate::app::{App, Budgets, Components, RunChoice};
-use crate::settings::ModelNames;
-
-/// The longest time for a run that can be asked for: thirty days.
-const MAX_TIME_S: u64 = 30 * 24 * 60 * 60;
-/// The most model requests of a run that can be asked for. Each is a node of the graph.
-const MAX_TURNS: u64 = 1_000_000;
+use crate::settings::{MAX_TIME_S, MAX_TURNS, ModelNames};
 
 /// Runs a function and prints its result
 ///
@@ -95,6 +90,8 @@ pub struct Args {
 
 pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
     let session = args.session.as_deref().map(SessionId::parse).transpose()?;
+    let limits = app.settings().limits;
+    let max_time_s = args.max_time.or(limits.max_time_s);
     let choice = RunChoice {
         components: args.component.map_or(Components::Project, Components::File),
         models: Some(ModelNames {
@@ -103,9 +100,9 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
             review: args.review_model,
         }),
         budgets: Budgets {
-            tokens: args.max_tokens,
-            run_ms: args.max_time.map(|seconds| seconds * 1_000),
-            model_turns: args.max_turns,
+            tokens: args.max_tokens.or(limits.max_tokens),
+            run_ms: max_time_s.map(|seconds| seconds * 1_000),
+            model_turns: args.max_turns.or(limits.max_turns),
         },
         is_recorded: true,
     };

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde::de::{self, MapAccess, Visitor};
 
 use super::grants::ComponentTable;
+use super::limits::LimitsTable;
 use super::signatures::SignaturesTable;
 
 /// The project file.
@@ -35,6 +36,9 @@ pub struct ProjectFile {
     /// Who signs components.
     #[serde(default)]
     pub signatures: SignaturesTable,
+    /// How much runs may use up.
+    #[serde(default)]
+    pub limits: LimitsTable,
 }
 
 /// The project file does not have the form of one.
@@ -298,7 +302,7 @@ mod tests {
         check(
             "modle = \"x\"\n",
             expect![
-                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`, `signatures`"
+                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `limits`"
             ],
         );
         check(

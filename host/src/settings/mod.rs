@@ -8,6 +8,7 @@ mod edit;
 mod file;
 mod find;
 mod grants;
+mod limits;
 mod models;
 mod origin;
 mod registry;
@@ -27,6 +28,7 @@ use openprogram_core::secret::Secret;
 use crate::fetch::Logins;
 
 pub use find::{LOCK_FILE, PROJECT_FILE, PROJECT_FILE_BYTES_MAX, speaks_for};
+pub use limits::{LimitsTable, MAX_PROVIDER_CALLS, MAX_TIME_S, MAX_TOKENS, MAX_TURNS};
 pub use models::{ModelNames, ModelSettings, ProviderSettings};
 pub use origin::{NumberVariable, Origin};
 pub use registry::REGISTRY_VARIABLE;
@@ -138,6 +140,8 @@ pub struct Settings {
     /// The values of the variables that are granted, to be seen or as secrets, by name; those that
     /// are not set are absent.
     pub granted_values: BTreeMap<String, Secret>,
+    /// How much runs may use up; the values are right.
+    pub limits: LimitsTable,
     /// Who may sign what is installed.
     pub signatures: SignatureSettings,
     /// Where the logins of registries are.
@@ -230,6 +234,7 @@ impl Settings {
             grants_of_installed: BTreeMap::new(),
             granted_values: BTreeMap::new(),
             component_limits: BTreeMap::new(),
+            limits: LimitsTable::default(),
             signatures: SignatureSettings::default(),
             logins: registry::logins(variables),
             terminal: TerminalSettings::of_variables(variables),
@@ -270,6 +275,9 @@ impl Settings {
             .map_err(|(key, message)| invalid(key, message))?;
         self.signatures = SignatureSettings::read(&file.signatures, project_folder)
             .map_err(|(key, message)| invalid(key.to_owned(), message))?;
+        let checked = file.limits.check();
+        checked.map_err(|(key, message)| invalid(key, message))?;
+        self.limits = file.limits;
         if file.components.len() > COMPONENTS_MAX {
             let message = format!("more than {COMPONENTS_MAX} components");
             return Err(invalid("components".to_owned(), message));
@@ -399,6 +407,7 @@ mod tests {
             ],
             component_limits: BTreeMap::new(),
             granted_values: BTreeMap::new(),
+            limits: LimitsTable::default(),
             signatures: SignatureSettings::default(),
             logins: Logins::default(),
             grants_of_installed: [("locked".to_owned(), granted(&["double"]))].into(),
@@ -498,6 +507,46 @@ mod tests {
                 "`providers.home` in `PROJECT/openprogram.toml`: `key_env` is the name of a variable that holds the key, not the key: letters, digits and `_`"
             ],
         );
+    }
+
+    #[test]
+    fn limits_of_runs_are_read_and_those_beyond_their_ceilings_are_named() {
+        let set = |text: &str| {
+            let project = project(&format!("[limits]\n{text}"));
+            let loaded = Settings::load(project.path(), NO_VARIABLES);
+            loaded.map(|settings| settings.limits).map_err(|error| {
+                let shown = error.to_string();
+                shown.replace(&project.path().display().to_string(), "PROJECT")
+            })
+        };
+        let all = LimitsTable {
+            max_tokens: Some(MAX_TOKENS),
+            max_time_s: Some(MAX_TIME_S),
+            max_turns: Some(MAX_TURNS),
+            provider_calls: Some(1_000),
+        };
+        let text = "max_tokens = 1_000_000_000_000\nmax_time_s = 2_592_000\n\
+                    max_turns = 1_000_000\nprovider_calls = 1_000";
+        assert_eq!(set(text), Ok(all));
+        assert_eq!(set(""), Ok(LimitsTable::default()));
+        for (key, most) in [
+            ("max_tokens", MAX_TOKENS),
+            ("max_time_s", MAX_TIME_S),
+            ("max_turns", MAX_TURNS),
+            ("provider_calls", MAX_PROVIDER_CALLS),
+        ] {
+            for value in [0, most + 1] {
+                let expected = format!(
+                    "`limits.{key}` in `PROJECT/openprogram.toml`: it must be from 1 to {most}, \
+                     not {value}"
+                );
+                assert_eq!(set(&format!("{key} = {value}")), Err(expected));
+            }
+        }
+        for text in ["max_token = 1", "max_turns = -1", "max_time_s = 1.5"] {
+            let expected = "`PROJECT/openprogram.toml` is not a valid project file";
+            assert_eq!(set(text), Err(expected.to_owned()), "{text}");
+        }
     }
 
     #[test]

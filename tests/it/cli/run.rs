@@ -73,6 +73,34 @@ fn a_budget_of_the_whole_run_ends_it_by_name_with_code_6() {
 }
 
 #[test]
+fn limits_of_the_project_file_hold_for_runs_that_set_none() {
+    let names = "{\"call\": \"nothing\"}";
+    let replies = json!(names).to_string();
+    let file =
+        |limits: &str| format!("[components]\nchooser = \"chooser.wasm\"\n[limits]\n{limits}\n");
+    let pick = ["run", "pick", "--arg", "prompt=What now?", "--json"];
+    let script = ["--model", "script:replies.jsonl"];
+    // A reply that picks nothing is asked about once more, which is one request too many.
+    for (limits, flags, which) in [
+        ("max_turns = 1", vec![], Some("model_turns")),
+        ("max_tokens = 1", vec![], Some("tokens")),
+        ("max_turns = 1", vec!["--max-turns", "9"], None),
+        ("max_tokens = 1", vec!["--max-tokens", "100000"], None),
+        ("provider_calls = 1\nmax_time_s = 600", vec![], None),
+    ] {
+        let good = json!("{\"call\": \"done\"}");
+        let project = super::project()
+            .guests(&["chooser"])
+            .file("openprogram.toml", file(limits))
+            .file("replies.jsonl", format!("{replies}\n{good}\n"));
+        let told = project.run(&[&pick[..], &script, &flags].concat()).json();
+        let ended_by = told["error"]["details"]["which"].as_str();
+        assert_eq!(ended_by, which, "{limits} {flags:?} {told}");
+        assert_eq!(told["ok"].is_null(), which.is_some(), "{told}");
+    }
+}
+
+#[test]
 fn inspect_shows_types_and_what_no_model_sees() {
     let project = super::project().guests(&["every-type"]);
     let inspect = project.run(&["inspect", "every-type.wasm"]);
