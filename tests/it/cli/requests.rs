@@ -67,3 +67,21 @@ async fn the_command_of_a_refused_request_allows_it_and_a_secret_stays_with_the_
         assert!(!text.contains("s3cr3t"), "{text}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_of_a_stream_tells_a_component_one_line_and_nothing_of_this_machine() {
+    // An answer that ends before its announced length.
+    let cut = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc";
+    let server = Server::start(move |_: &Asked| Answer::Bytes(cut.as_bytes().to_vec())).await;
+    let project = project()
+        .guests(&["http-client"])
+        .variable("RUST_BACKTRACE", "1");
+    done(&project, &["add", "http-client.wasm"]);
+    let url = server.url("/v1");
+    done(&project, &["grant", "http-client", "--http", &url]);
+    let argument = format!("url={url}");
+    let outcome = done(&project, &["run", "size", "--arg", &argument, "--json"]);
+    let told = outcome.json()["ok"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("3 "), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+}

@@ -4,7 +4,7 @@
 //! Everything a component imports and this host lacks is named at once, each with the nearest
 //! known name.
 
-use wasmtime::component::{HasSelf, Linker};
+use wasmtime::component::{HasSelf, Linker, Resource};
 use wasmtime_wasi::WasiView;
 use wasmtime_wasi::cli::{WasiCli, WasiCliView as _};
 use wasmtime_wasi::p2::bindings as wasi;
@@ -42,6 +42,8 @@ const WASI: [&str; 21] = [
     "wasi:random/random",
     "wasi:random/insecure",
 ];
+/// Errors of streams, in the version that the linker knows; others of 0.2 find it too.
+const WASI_ERROR: &str = "wasi:io/error@0.2.12";
 const WASI_SEED: &str = "wasi:random/insecure-seed";
 /// What reaches the network past the gate. It is known and never granted.
 const DENIED: &str = "wasi:sockets/";
@@ -67,6 +69,7 @@ fn link_wasi(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     // Streams, polling, clocks, randomness and the standard streams; then the rest by hand,
     // because the complete set of WASI includes sockets.
     wasmtime_wasi::p2::add_to_linker_proxy_interfaces_async(linker)?;
+    tell_errors_in_one_line(linker)?;
     wasi::random::insecure::add_to_linker::<_, WasiRandom>(linker, |s| s.ctx().ctx.random())?;
     wasi::random::insecure_seed::add_to_linker::<_, WasiRandom>(linker, |s| s.ctx().ctx.random())?;
     wasi::cli::exit::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
@@ -78,6 +81,20 @@ fn link_wasi(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     wasi::cli::terminal_stderr::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
     wasi::filesystem::types::add_to_linker::<_, GuestFiles>(linker, CallState::files)?;
     wasi::filesystem::preopens::add_to_linker::<_, GuestFiles>(linker, CallState::files)
+}
+
+/// In place of the text for debugging, which may hold a backtrace with paths of this machine.
+fn tell_errors_in_one_line(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    linker.allow_shadowing(true);
+    linker.instance(WASI_ERROR)?.func_wrap(
+        "[method]error.to-debug-string",
+        |store, (error,): (Resource<wasmtime::Error>,)| {
+            let error = store.data().table.get(&error)?;
+            Ok((format!("{error:#}"),))
+        },
+    )?;
+    linker.allow_shadowing(false);
+    Ok(())
 }
 
 /// Checks that this host has everything a component imports.

@@ -242,9 +242,7 @@ pub mod web {
                 Ok(piece) => take(&piece),
                 Err(StreamError::Closed) => return "end".to_owned(),
                 Err(StreamError::LastOperationFailed(error)) => {
-                    // Below it stands where the host made it, when the host is told to keep that.
-                    let told = error.to_debug_string();
-                    return told.lines().next().unwrap_or_default().to_owned();
+                    return error.to_debug_string();
                 }
             }
         }
