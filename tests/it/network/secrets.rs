@@ -93,6 +93,7 @@ async fn a_header_of_the_guest_gives_way_to_the_secret() {
         "Authorization: Bearer mine",
         "authorization: Bearer too",
         "accept-encoding: gzip",
+        "range: bytes=3-5",
     ];
     host.send("GET", &url, &mine, None).await;
     let head = server.asked().remove(0).head;
@@ -102,6 +103,7 @@ async fn a_header_of_the_guest_gives_way_to_the_secret() {
         "{head}"
     );
     assert!(head.contains("accept-encoding: identity\n"), "{head}");
+    assert!(!head.contains("range:"), "{head}");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use url::{Host, Url};
 
 use super::GrantTextError;
+use super::path::hides_something;
 
 /// The methods of a grant that names none: those that change nothing.
 const METHODS_DEFAULT: [&str; 2] = ["GET", "HEAD"];
@@ -41,10 +42,11 @@ impl HttpTarget {
         let fail = |message: String| Err(TargetError(message));
         let parsed = match Url::parse(url) {
             Ok(parsed) => parsed,
-            Err(error) => return fail(format!("`{url}` is not a URL: {error}")),
+            Err(error) => return fail(format!("`{}` is not a URL: {error}", told(url))),
         };
         if !matches!(parsed.scheme(), "http" | "https") {
-            return fail(format!("`{url}` has a scheme other than http and https"));
+            let message = format!("`{}` has a scheme other than http and https", told(url));
+            return fail(message);
         }
         if !parsed.username().is_empty() || parsed.password().is_some() {
             return fail("a URL holds a user or a password; nothing is sent with one".to_owned());
@@ -56,18 +58,19 @@ impl HttpTarget {
             None => (String::new(), None),
         };
         if host.is_empty() {
-            return fail(format!("`{url}` names no host"));
+            return fail(format!("`{}` names no host", told(url)));
         }
         let port = parsed.port_or_known_default().unwrap_or(0);
         if port == 0 {
-            return fail(format!("`{url}` has port 0, which no server has"));
+            return fail(format!("`{}` has port 0, which no server has", told(url)));
         }
-        let path = parsed.path().to_owned();
-        let lower = path.to_ascii_lowercase();
-        if ["%2f", "%5c", "%00"].iter().any(|bad| lower.contains(bad)) {
+        // A star has no meaning in the line of a grant, so that nobody takes it for a pattern.
+        let path = parsed.path().replace('*', "%2A");
+        if hides_something(&path) {
             let message = format!(
-                "the path of `{}` hides a separator or a zero byte as `%2f`, `%5c` or `%00`",
-                without_query(url)
+                "the path of `{}` hides a separator, a zero byte or a step upwards in an encoded \
+                 form or before `;`",
+                told(url)
             );
             return fail(message);
         }
@@ -155,8 +158,18 @@ impl fmt::Display for HttpTarget {
     }
 }
 
-fn without_query(url: &str) -> &str {
-    url.split(['?', '#']).next().unwrap_or(url)
+/// A URL as an error repeats it: without a query, and without a user and a password.
+fn told(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or(url);
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (authority, path) = match rest.find('/') {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    format!("{scheme}://{host}{path}")
 }
 
 /// Where requests may go, and with which methods.

@@ -12,6 +12,7 @@ mod folder;
 mod http;
 mod item;
 mod named;
+mod path;
 
 #[cfg(test)]
 mod tests;

@@ -86,7 +86,7 @@ fn a_line_that_is_no_place_of_the_network_says_what_would_be() {
     refused::<HttpGrant>(
         "https://a.b/%2Fx",
         expect![
-            "the path of `https://a.b/%2Fx` hides a separator or a zero byte as `%2f`, `%5c` or `%00`"
+            "the path of `https://a.b/%2Fx` hides a separator, a zero byte or a step upwards in an encoded form or before `;`"
         ],
     );
 }
@@ -178,6 +178,32 @@ fn a_request_is_covered_by_scheme_host_port_path_and_method() {
         "https://@:x@a.b/",
     ] {
         assert!(HttpTarget::parse(url).is_err(), "{url}");
+    }
+}
+
+#[test]
+fn the_narrowest_grant_of_a_request_is_read_back_and_covers_it() {
+    for byte in 0x21..0x7f_u8 {
+        let url = format!("https://a.b/x{}y?q=*", char::from(byte));
+        let Ok(target) = HttpTarget::parse(&url) else {
+            assert_eq!(byte, b'\\', "{url}");
+            continue;
+        };
+        let line = HttpGrant::for_request("POST", &target).to_string();
+        let grant: HttpGrant = line.parse().unwrap_or_else(|e| panic!("{line}: {e}"));
+        assert!(grant.covers("POST", &target), "{line}");
+    }
+}
+
+#[test]
+fn an_error_about_a_url_repeats_neither_password_nor_query() {
+    for url in [
+        "http://u:p4ss@h:99999/?k=p4ss",
+        "ftp://u:p4ss@h/?p4ss",
+        "https://u:p4ss@/",
+    ] {
+        let error = HttpTarget::parse(url).unwrap_err().to_string();
+        assert!(!error.contains("p4ss"), "{error}");
     }
 }
 
