@@ -21,7 +21,9 @@ use openprogram_core::{Json, JsonObject};
 use openprogram_runtime::testing::{
     CountingIds, FixedClock, NamedModels, ScriptedProvider, ScriptedReply, shown_graph,
 };
-use openprogram_runtime::{CallPolicy, Providers, RunLimits, RunOutcome, RunRequest};
+use openprogram_runtime::{
+    AdmissionLimits, CallPolicy, Providers, RunLimits, RunOutcome, RunRequest,
+};
 use openprogram_runtime::{Runtime, RuntimeParts};
 
 use openprogram_store::{Durability, SqliteStore};
@@ -61,6 +63,7 @@ pub struct TestHost {
     model: Model,
     limits: Limits,
     run_limits: RunLimits,
+    admission: AdmissionLimits,
     store: Arc<dyn SessionStore>,
 }
 
@@ -98,6 +101,7 @@ impl TestHost {
             model: Model::None,
             limits: Limits::default(),
             run_limits: RunLimits::default(),
+            admission: AdmissionLimits::default(),
             store: Arc::new(MemoryStore::default()),
         }
     }
@@ -182,6 +186,13 @@ impl TestHost {
         self
     }
 
+    /// Admits so many calls at the top at once.
+    #[must_use]
+    pub fn calls_at_once(mut self, calls: u32) -> Self {
+        self.admission.calls = calls;
+        self
+    }
+
     /// Keeps sessions here.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn SessionStore>) -> Self {
@@ -231,6 +242,7 @@ impl TestHost {
             models: Arc::new(self.other_models),
             grants: granted.collect(),
             limits: self.run_limits,
+            admission: self.admission,
             clock: Arc::new(FixedClock(Timestamp(0))),
             ids: Arc::new(CountingIds::default()),
             ..parts

@@ -18,7 +18,8 @@ fn engine(slots: u32) -> Engine {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_calls_at_once_share_a_hundred_slots() {
     let engine = engine(100);
-    let host = TestHost::new().engine(engine.clone());
+    // More are admitted than there are slots, so that these are what there is too little of.
+    let host = TestHost::new().engine(engine.clone()).calls_at_once(1_000);
     let host = host.guest("sleep-an-hour").guest("healthy");
     let host = host.limits(|limits| limits.wall_ms = 300).start().await;
     let host = std::sync::Arc::new(host);
@@ -28,10 +29,14 @@ async fn two_hundred_calls_at_once_share_a_hundred_slots() {
         calls.spawn(async move { named(&host.failure("sleep-an-hour.run", json!({})).await) });
     }
     let mut most = 0;
-    while most < 100 {
-        most = most.max(engine.in_use().calls);
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    let all_taken = async {
+        while most < 100 {
+            most = most.max(engine.in_use().calls);
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(60), all_taken).await;
+    waited.expect("the slots fill");
     // The slots are full of sleepers; this one waits for its turn and is answered.
     let healthy = host.call("double", json!({"number": 21})).await;
     assert_eq!(healthy, Ok(json!(42)));
