@@ -42,19 +42,12 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("counters", &["limits"]),
         ("files", &["counters", "limits", "permissions"]),
         ("http", &["counters", "limits", "permissions"]),
+        ("reach", &["files", "http", "permissions"]),
         ("compile", &["error", "source"]),
         ("cpu", &["limits"]),
         (
             "state",
-            &[
-                "counters",
-                "cpu",
-                "files",
-                "http",
-                "limits",
-                "log",
-                "permissions",
-            ],
+            &["counters", "cpu", "files", "http", "limits", "log", "reach"],
         ),
         ("imports", &["convert", "handles", "bindings", "state"]),
         (
@@ -68,10 +61,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
                 "cache", "limits", "ticker", "error", "compile", "state", "linking",
             ],
         ),
-        (
-            "instance",
-            &["files", "limits", "permissions", "state", "trap", "engine"],
-        ),
+        ("instance", &["limits", "reach", "state", "trap", "engine"]),
         (
             "prepare",
             &[
@@ -107,8 +97,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
         (
             "guest",
             &[
-                "files",
                 "permissions",
+                "reach",
                 "limits",
                 "state",
                 "engine",
@@ -139,8 +129,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
         (
             "host",
             &[
-                "files",
                 "permissions",
+                "reach",
                 "limits",
                 "convert",
                 "handles",

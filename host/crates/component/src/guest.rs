@@ -7,20 +7,19 @@ use openprogram_core::llm::LlmError;
 use wasmtime::Store;
 
 use crate::engine::{Engine, Lane};
-use crate::files::Folders;
 use crate::instance::{Job, Stop, run};
 use crate::limits::Limits;
 use crate::loader::LoadedComponent;
 use crate::permissions::Permissions;
 use crate::prepare::Prepared;
+use crate::reach::Reach;
 use crate::state::CallState;
 
 /// A component with the limits of its calls.
 pub(crate) struct Guest {
     pub(crate) component: LoadedComponent,
     pub(crate) limits: Arc<Limits>,
-    permissions: Arc<Permissions>,
-    folders: Arc<Folders>,
+    reach: Arc<Reach>,
     engine: Engine,
 }
 
@@ -29,8 +28,7 @@ impl Guest {
         Self {
             component,
             limits: engine.held(limits),
-            permissions: Arc::default(),
-            folders: Arc::default(),
+            reach: Arc::default(),
             engine,
         }
     }
@@ -40,8 +38,7 @@ impl Guest {
         if let Some(limits) = &permissions.limits {
             self.limits = self.engine.held(limits.clone());
         }
-        self.folders = Arc::new(Folders::of(&permissions));
-        self.permissions = Arc::new(permissions);
+        self.reach = Arc::new(Reach::of(permissions));
         self
     }
 
@@ -57,8 +54,7 @@ impl Guest {
         let job = Job {
             limits: Arc::clone(&self.limits),
             services: None,
-            permissions: Arc::clone(&self.permissions),
-            folders: Arc::clone(&self.folders),
+            reach: Arc::clone(&self.reach),
             lane: Lane::Leaf,
         };
         let (result, _) = run(&self.engine, job, async |store| work(prepared, store).await).await;

@@ -14,21 +14,20 @@ use wasmtime::component::{Instance, Resource, Val};
 use crate::bytes_call;
 use crate::convert::{self, Output};
 use crate::engine::{Engine, Lane};
-use crate::files::Folders;
 use crate::handles::RuntimeHandle;
 use crate::instance::{Job, Stop, run};
 use crate::limits::{LimitReached, Limits};
 use crate::loader::LoadedComponent;
 use crate::permissions::Permissions;
 use crate::prepare::{Passing, Prepared, PreparedFunction};
+use crate::reach::Reach;
 use crate::state::CallState;
 
 /// A component with what holds for its calls.
 struct Added {
     component: LoadedComponent,
     limits: Arc<Limits>,
-    permissions: Arc<Permissions>,
-    folders: Arc<Folders>,
+    reach: Arc<Reach>,
 }
 
 /// Runs the functions of the components that were added. Needs a tokio runtime with time.
@@ -59,8 +58,7 @@ impl ComponentHost {
         let own = permissions.limits.clone();
         let added = Added {
             limits: own.map_or_else(|| Arc::clone(&self.limits), |own| self.engine.held(own)),
-            folders: Arc::new(Folders::of(&permissions)),
-            permissions: Arc::new(permissions),
+            reach: Arc::new(Reach::of(permissions)),
             component,
         };
         self.components
@@ -100,8 +98,7 @@ impl ComponentHost {
         let job = Job {
             limits: Arc::clone(&added.limits),
             services: Some(Arc::clone(&call.services)),
-            permissions: Arc::clone(&added.permissions),
-            folders: Arc::clone(&added.folders),
+            reach: Arc::clone(&added.reach),
             lane: if call.depth == 0 {
                 Lane::Top
             } else {

@@ -10,9 +10,8 @@ use openprogram_core::guest::{CallError, CallReport, HostServices};
 use wasmtime::Store;
 
 use crate::engine::{Engine, Lane};
-use crate::files::Folders;
 use crate::limits::{LimitReached, Limits};
-use crate::permissions::Permissions;
+use crate::reach::Reach;
 use crate::state::{self, CallState};
 use crate::trap;
 
@@ -21,9 +20,7 @@ pub(crate) struct Job {
     pub(crate) limits: Arc<Limits>,
     pub(crate) services: Option<Arc<dyn HostServices>>,
     /// What the component may touch.
-    pub(crate) permissions: Arc<Permissions>,
-    /// The granted folders.
-    pub(crate) folders: Arc<Folders>,
+    pub(crate) reach: Arc<Reach>,
     pub(crate) lane: Lane,
 }
 
@@ -47,7 +44,7 @@ pub(crate) async fn run<T>(
     let _running = built.running();
     let started = Instant::now();
     let wall = job.limits.wall_ms;
-    let folders = match job.folders.open() {
+    let folders = match job.reach.folders.open() {
         Ok(folders) => folders,
         Err(error) => return failed(error),
     };
@@ -55,7 +52,7 @@ pub(crate) async fn run<T>(
         &built.wasmtime,
         job.limits,
         job.services,
-        &job.permissions,
+        &job.reach,
         folders,
     );
     let timed = tokio::time::timeout(Duration::from_millis(wall), work(&mut store)).await;

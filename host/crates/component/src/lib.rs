@@ -59,6 +59,8 @@ mod files;
 
 mod http;
 
+mod reach;
+
 mod bindings;
 mod convert;
 mod state;

@@ -35,8 +35,7 @@ pub(crate) async fn metadata(engine: &Engine, code: &Code) -> Result<Option<Meta
     let job = Job {
         limits: engine.held(limits()),
         services: None,
-        permissions: Arc::default(),
-        folders: Arc::default(),
+        reach: Arc::default(),
         lane: Lane::Leaf,
     };
     let (described, _) = run(engine, job, async |store| {

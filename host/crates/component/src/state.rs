@@ -16,7 +16,7 @@ use crate::files::{Files, FilesView, OpenFolders};
 use crate::http::{HttpCall, HttpState};
 use crate::limits::{LimitReached, Limits, MemoryMeter};
 use crate::log::Log;
-use crate::permissions::Permissions;
+use crate::reach::Reach;
 
 /// The state of one store.
 pub(crate) struct CallState {
@@ -58,14 +58,14 @@ impl CallState {
     fn new(
         limits: Arc<Limits>,
         services: Option<Arc<dyn HostServices>>,
-        permissions: &Arc<Permissions>,
+        reach: &Reach,
         folders: Arc<OpenFolders>,
     ) -> Self {
         let log = Log::new(limits.log_bytes);
         let mut wasi = WasiCtx::builder();
         wasi.stdout(log.clone()).stderr(log.clone());
         wasi.max_random_size(limits.random_bytes);
-        for (name, value) in &permissions.variables {
+        for (name, value) in &reach.permissions.variables {
             wasi.env(name, value);
         }
         let mut table = ResourceTable::new();
@@ -78,7 +78,8 @@ impl CallState {
             services.clone(),
         );
         let http = HttpCall::new(
-            Arc::clone(permissions),
+            &reach.permissions,
+            &reach.patterns,
             Arc::clone(&limits),
             services.clone(),
             counters.clone(),
@@ -157,10 +158,10 @@ pub(crate) fn store(
     engine: &wasmtime::Engine,
     limits: Arc<Limits>,
     services: Option<Arc<dyn HostServices>>,
-    permissions: &Arc<Permissions>,
+    reach: &Reach,
     folders: Arc<OpenFolders>,
 ) -> Store<CallState> {
-    let state = CallState::new(limits, services, permissions, folders);
+    let state = CallState::new(limits, services, reach, folders);
     let (hostcall_bytes, handles) = (state.limits.hostcall_bytes, state.limits.handles);
     let mut store = Store::new(engine, state);
     store.limiter(|state| &mut state.memory);

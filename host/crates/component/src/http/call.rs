@@ -33,16 +33,17 @@ pub(crate) struct HttpCall {
 
 impl HttpCall {
     pub(crate) fn new(
-        permissions: Arc<Permissions>,
+        permissions: &Arc<Permissions>,
+        patterns: &Arc<Patterns>,
         limits: Arc<Limits>,
         services: Option<Arc<dyn HostServices>>,
         counters: Counters,
     ) -> Self {
         let in_flight = usize::try_from(limits.http_in_flight).unwrap_or(usize::MAX);
         Self {
-            patterns: Arc::new(Patterns::of(&permissions)),
+            patterns: Arc::clone(patterns),
             in_flight: Arc::new(Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS))),
-            permissions,
+            permissions: Arc::clone(permissions),
             limits,
             services,
             counters,

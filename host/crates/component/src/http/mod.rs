@@ -21,3 +21,4 @@ mod hooks;
 
 pub(crate) use call::HttpCall;
 pub(crate) use hooks::HttpState;
+pub(crate) use redact::Patterns;

@@ -23,6 +23,7 @@ use crate::bindings::openprogram::agentic::runtime::{
 };
 use crate::bindings::openprogram::agentic::types;
 use crate::handles::{MenuHandle, ReplyHandle, RequestHandle, RuntimeHandle};
+use crate::reach::Reach;
 use crate::state::{CallState, store};
 
 const GIF: &[u8] = b"GIF89a";
@@ -108,7 +109,7 @@ impl Guest {
             &engine.built().unwrap().wasmtime,
             Arc::new(limits),
             Some(given),
-            &Arc::default(),
+            &Reach::default(),
             Arc::default(),
         );
         Self { store, services }
