@@ -1,10 +1,11 @@
 //! What all requests of one call share: what is allowed, what was sent, how fast.
 
+use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use openprogram_core::grant::{Access, GrantKind};
+use openprogram_core::grant::{Access, Grant, GrantKind};
 use openprogram_core::guest::{ApprovalRequest, HostServices};
 use openprogram_core::question::unapproved;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -102,13 +103,23 @@ impl HttpCall {
         Ok(())
     }
 
-    /// Asks a person, for a grant that asks.
-    pub(super) async fn approve(
+    /// Asks where the grant asks, and notes its use.
+    pub(super) async fn use_grant<T: Display>(
         &self,
         kind: GrantKind,
         what: &str,
-        grant: &str,
+        grant: &Grant<T>,
     ) -> Result<(), Stop> {
+        let line = grant.to_string();
+        if grant.asks {
+            self.approve(kind, what, &line).await?;
+        }
+        self.note(Access::granted(kind, what, line));
+        Ok(())
+    }
+
+    /// Asks a person, for a grant that asks.
+    async fn approve(&self, kind: GrantKind, what: &str, grant: &str) -> Result<(), Stop> {
         let request = ApprovalRequest {
             kind,
             what: what.to_owned(),

@@ -101,20 +101,6 @@ impl HttpCall {
         })
     }
 
-    /// Asks where the grant asks, and notes its use.
-    pub(super) async fn use_grant(
-        &self,
-        grant: &Grant<HttpGrant>,
-        wanted: &Wanted,
-    ) -> Result<(), Stop> {
-        let line = grant.to_string();
-        if grant.asks {
-            self.approve(GrantKind::Http, &wanted.what, &line).await?;
-        }
-        self.note(Access::granted(GrantKind::Http, &wanted.what, line));
-        Ok(())
-    }
-
     /// The addresses that a request may be sent to, out of one answer of the resolver. Those that
     /// are not public stay only where a grant names the address itself.
     pub(super) async fn addresses(&self, wanted: &Wanted) -> Result<Vec<IpAddr>, Stop> {
@@ -136,7 +122,8 @@ impl HttpCall {
             let at = wanted.target.at_address(*address);
             let grants = &self.permissions.grants;
             if let Some(grant) = grants.http_for(wanted.method.as_str(), &at) {
-                self.use_grant(grant, &wanted_at(wanted, at)).await?;
+                let what = format!("{} {at}", wanted.method);
+                self.use_grant(GrantKind::Http, &what, grant).await?;
                 return Ok(vec![*address]);
             }
         }
@@ -151,15 +138,6 @@ fn unknown_host() -> Error {
     Error::DnsError {
         rcode: Some("no addresses".to_owned()),
         info_code: None,
-    }
-}
-
-fn wanted_at(wanted: &Wanted, target: HttpTarget) -> Wanted {
-    Wanted {
-        method: wanted.method.clone(),
-        path_and_query: wanted.path_and_query.clone(),
-        what: format!("{} {target}", wanted.method),
-        target,
     }
 }
 

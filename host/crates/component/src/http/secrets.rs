@@ -39,11 +39,7 @@ impl HttpCall {
                 );
                 return Err(refused(&what, message));
             }
-            let line = grant.to_string();
-            if grant.asks {
-                self.approve(GrantKind::Secrets, &what, &line).await?;
-            }
-            self.note(Access::granted(GrantKind::Secrets, &what, line));
+            self.use_grant(GrantKind::Secrets, &what, grant).await?;
             added.push((name, value));
         }
         Ok(added)

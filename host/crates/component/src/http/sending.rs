@@ -11,6 +11,7 @@ use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use openprogram_core::grant::GrantKind;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody};
@@ -121,7 +122,7 @@ async fn pass(
     let permit = call.admit(&wanted.what)?;
     let grant = call.grant(&wanted)?;
     check_length(call, &wanted, &parts.headers)?;
-    call.use_grant(grant, &wanted).await?;
+    call.use_grant(GrantKind::Http, &wanted.what, grant).await?;
     // The time of a person is not the time of the request.
     let times = Times::new(&call.limits, options);
     let deadline = Instant::now() + times.total.span;
