@@ -1,10 +1,9 @@
 //! `openprogram grant`: a person lets a component do something.
 
-use openprogram_core::grant::grant_command;
-use serde_json::json;
+use openprogram_core::grant::grant_words;
 
 use super::console::Console;
-use super::grant_lines::{GrantOptions, Shown, standing_to_json};
+use super::grant_lines::{GRANT_CHARS_MAX, GrantOptions, Shown, tell_outcome};
 use crate::app::{App, GrantChange, GrantPlan, Standing};
 use crate::text::one_line;
 
@@ -36,11 +35,9 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
     let name = &args.name;
     let lines = args.grants.lines()?;
     // What follows the name in the command that does the same without a question.
-    let typed = lines.iter().map(|line| {
-        let command = grant_command(name, line.kind, &line.line);
-        let start = format!("openprogram grant {name}");
-        command.strip_prefix(&start).unwrap_or_default().to_owned()
-    });
+    let typed = lines
+        .iter()
+        .map(|line| format!(" {}", grant_words(line.kind, &line.line)));
     let typed: String = typed.collect();
     let change = GrantChange::Give(lines);
     let plan = app.plan_grants(name, change, console.words()).await?;
@@ -54,7 +51,6 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
         )?;
     }
     let standing = app.carry_out(&plan, true)?;
-    let shown = Shown::all(&plan.after, app.settings());
     if plan.after.is_empty() {
         console.say(&format!(
             "`{name}` is granted nothing; there is nothing to confirm"
@@ -64,19 +60,7 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
     } else {
         console.say(&format!("`{name}` has:"));
     }
-    if args.json {
-        let (confirmed, _) = standing_to_json(&standing);
-        let grants: Vec<_> = shown.iter().map(Shown::to_json).collect();
-        let changed = plan.is_change;
-        console.json(
-            &json!({"name": name, "changed": changed, "confirmed": confirmed, "grants": grants}),
-        )?;
-        return Ok(());
-    }
-    for grant in &shown {
-        console.text(&format!("    {}", one_line(&grant.to_text(), 4_000)))?;
-    }
-    Ok(())
+    tell_outcome(&plan, &standing, args.json, app, console)
 }
 
 /// What a person says yes to.
@@ -85,15 +69,18 @@ fn question(plan: &GrantPlan, app: &App) -> String {
     let Standing::Unbound(unbound) = &plan.before.standing else {
         return String::new();
     };
+    let before = plan.before.grants.canonical_lines();
     for grant in Shown::all(&plan.after, app.settings()) {
-        let before = plan.before.grants.canonical_lines();
         let is_new =
             unbound.added.contains(&grant.canonical()) || !before.contains(&grant.canonical());
         let new = if is_new { "  new" } else { "" };
-        lines.push(format!("    {}{new}", one_line(&grant.to_text(), 4_000)));
+        lines.push(format!(
+            "    {}{new}",
+            one_line(&grant.to_text(), GRANT_CHARS_MAX)
+        ));
     }
     for gone in &unbound.removed {
-        lines.push(format!("    gone: {}", one_line(gone, 4_000)));
+        lines.push(format!("    gone: {}", one_line(gone, GRANT_CHARS_MAX)));
     }
     if unbound.other_bytes {
         lines.push("its bytes are others than those that its grants were given to".to_owned());

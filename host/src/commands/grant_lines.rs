@@ -6,9 +6,14 @@ use openprogram_core::Json;
 use openprogram_core::grant::{FolderGrant, Grant, GrantKind, GrantLine, Grants, SecretGrant};
 use serde_json::json;
 
+use super::console::Console;
 use super::exit::Usage;
-use crate::app::Standing;
+use crate::app::{App, GrantPlan, Standing};
 use crate::settings::Settings;
+use crate::text::one_line;
+
+/// How much of a grant and what is known about it is shown on its line.
+pub(super) const GRANT_CHARS_MAX: usize = 4_000;
 
 /// The options, each a line as in the project file.
 #[derive(Debug, clap::Args)]
@@ -146,6 +151,31 @@ fn names_variable(grants: &Grants, name: &str) -> bool {
 
 fn missing_folder(path: &Path) -> Option<String> {
     (!path.is_dir()).then(|| format!("there is no folder `{}`", path.display()))
+}
+
+/// What a component is granted after a command changed it.
+pub(super) fn tell_outcome(
+    plan: &GrantPlan,
+    standing: &Standing,
+    is_json: bool,
+    app: &App,
+    console: &mut Console,
+) -> anyhow::Result<()> {
+    let shown = Shown::all(&plan.after, app.settings());
+    if is_json {
+        let (confirmed, _) = standing_to_json(standing);
+        let grants: Vec<_> = shown.iter().map(Shown::to_json).collect();
+        let (name, changed) = (&plan.before.name, plan.is_change);
+        console.json(
+            &json!({"name": name, "changed": changed, "confirmed": confirmed, "grants": grants}),
+        )?;
+        return Ok(());
+    }
+    for grant in &shown {
+        let line = one_line(&grant.to_text(), GRANT_CHARS_MAX);
+        console.text(&format!("    {line}"))?;
+    }
+    Ok(())
 }
 
 /// How grants stand, for programs: whether they count, and why they do not.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::console::Console;
-use super::grant_lines::{Shown, standing_to_json};
+use super::grant_lines::{GRANT_CHARS_MAX, Shown, standing_to_json};
 use crate::app::{App, Granted, Standing};
 use crate::text::one_line;
 
@@ -63,7 +63,10 @@ fn to_text(granted: &Granted, app: &App) -> String {
         ),
     }];
     for grant in Shown::all(&granted.grants, app.settings()) {
-        lines.push(format!("    {}", one_line(&grant.to_text(), 4_000)));
+        lines.push(format!(
+            "    {}",
+            one_line(&grant.to_text(), GRANT_CHARS_MAX)
+        ));
     }
     lines.join("\n")
 }

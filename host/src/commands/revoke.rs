@@ -1,12 +1,9 @@
 //! `openprogram revoke`: a person takes grants away.
 
-use serde_json::json;
-
 use super::console::Console;
 use super::exit::Usage;
-use super::grant_lines::{GrantOptions, Shown, standing_to_json};
+use super::grant_lines::{GrantOptions, tell_outcome};
 use crate::app::{App, GrantChange, Standing};
-use crate::text::one_line;
 
 /// Takes grants of a component away
 ///
@@ -39,8 +36,7 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
     };
     let plan = app.plan_grants(name, change, console.words()).await?;
     let standing = app.carry_out(&plan, false)?;
-    let shown = Shown::all(&plan.after, app.settings());
-    let left = if shown.is_empty() {
+    let left = if plan.after.is_empty() {
         "nothing is left"
     } else {
         "what is left:"
@@ -56,17 +52,5 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
             "note: what is left is not confirmed; `openprogram grant {name}` shows it and asks"
         ));
     }
-    if args.json {
-        let (confirmed, _) = standing_to_json(&standing);
-        let grants: Vec<_> = shown.iter().map(Shown::to_json).collect();
-        let changed = plan.is_change;
-        console.json(
-            &json!({"name": name, "changed": changed, "confirmed": confirmed, "grants": grants}),
-        )?;
-        return Ok(());
-    }
-    for grant in &shown {
-        console.text(&format!("    {}", one_line(&grant.to_text(), 4_000)))?;
-    }
-    Ok(())
+    tell_outcome(&plan, &standing, args.json, app, console)
 }

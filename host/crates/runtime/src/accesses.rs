@@ -7,7 +7,7 @@ use openprogram_core::question::Receipt;
 use openprogram_core::text::cut;
 use openprogram_core::{Json, JsonObject};
 
-/// How many different accesses a node lists; `access_left_out` counts those beyond.
+/// How many different accesses a node lists; [`Access::LEFT_OUT_FACT`] counts those beyond.
 const ACCESSES_LISTED_MAX: usize = 64;
 /// Most bytes of each text of an access, cut in its middle.
 const ACCESS_TEXT_BYTES_MAX: usize = 1_000;
@@ -17,12 +17,6 @@ const GRANT_BYTES_MAX: usize = 4_096;
 /// How often one call may ask for an approval; a person who is asked more often reads nothing. The
 /// next question is refused as the limit `approvals`.
 const APPROVALS_MAX: u64 = 64;
-
-/// The fact that lists the accesses of a call: an array of objects as [`Access::to_json`] gives
-/// them, each with `n`, how often it happened.
-const LISTED: &str = "access";
-/// The fact that counts the accesses that are not listed.
-const LEFT_OUT: &str = "access_left_out";
 
 /// The accesses of one call.
 #[derive(Debug, Default)]
@@ -72,10 +66,10 @@ impl Accesses {
         };
         if !self.listed.is_empty() {
             let listed: Json = self.listed.iter().map(one).collect();
-            facts.insert(LISTED.to_owned(), listed);
+            facts.insert(Access::FACT.to_owned(), listed);
         }
         if self.n_left_out > 0 {
-            facts.insert(LEFT_OUT.to_owned(), self.n_left_out.into());
+            facts.insert(Access::LEFT_OUT_FACT.to_owned(), self.n_left_out.into());
         }
         if !self.receipts.is_empty() {
             facts.insert(Receipt::FACT.to_owned(), self.receipts.clone().into());
@@ -134,13 +128,16 @@ mod tests {
             accesses.note(refused("VARIABLE_0"));
         }
         accesses.add_to(&mut facts);
-        let listed = facts[LISTED].as_array().unwrap();
+        let listed = facts[Access::FACT].as_array().unwrap();
         assert_eq!(listed.len(), ACCESSES_LISTED_MAX);
         let first = json!({
             "kind": "env", "what": "VARIABLE_0", "refused": "not granted",
             "needed": "VARIABLE_0", "n": ACCESSES_LISTED_MAX + 4,
         });
-        assert_eq!((&listed[0], &facts[LEFT_OUT]), (&first, &json!(3)));
+        assert_eq!(
+            (&listed[0], &facts[Access::LEFT_OUT_FACT]),
+            (&first, &json!(3))
+        );
         assert_eq!(Access::from_json(&listed[0]), Some(refused("VARIABLE_0")));
     }
 

@@ -2,19 +2,14 @@
 
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::grant::{Access, AccessOutcome, GrantKind, grant_command};
+use openprogram_core::question::Receipt;
 use openprogram_core::session::Node;
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
-/// The fact that lists the accesses of a call, each with `n`, how often it happened.
-const ACCESS: &str = "access";
-/// The fact that counts those that are not listed.
-const ACCESS_LEFT_OUT: &str = "access_left_out";
 /// The fact that lists requests that were refused as failures, and the one that counts them.
 const REFUSED: &str = "refused";
 const N_REFUSED: &str = "n_refused";
-/// The fact that lists the receipts of approvals.
-const APPROVALS: &str = "approvals";
 
 /// Whether it was allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +76,7 @@ impl AuditedCall {
         let count = |key: &str| facts(key).and_then(Json::as_u64).unwrap_or(0);
         let component = facts("component").and_then(Json::as_str).map(str::to_owned);
         let mut entries = Vec::new();
-        for access in list(ACCESS) {
+        for access in list(Access::FACT) {
             if let Some(entry) = access_entry(&access, component.as_deref()) {
                 entries.push(entry);
             }
@@ -109,8 +104,8 @@ impl AuditedCall {
             name: opened.name.clone(),
             component,
             entries,
-            left_out: count(ACCESS_LEFT_OUT).saturating_add(n_unlisted),
-            approvals: list(APPROVALS),
+            left_out: count(Access::LEFT_OUT_FACT).saturating_add(n_unlisted),
+            approvals: list(Receipt::FACT),
         }
     }
 

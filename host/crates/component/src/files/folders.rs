@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use openprogram_core::grant::{
-    FolderAccess, FolderGrant, Grant, GrantKind, grant_command, shell_word,
+    FolderAccess, FolderGrant, Grant, GrantKind, revoke_command, shell_word,
 };
 use openprogram_core::guest::CallError;
 use wasmtime_wasi::filesystem::Dir as OpenDir;
@@ -146,8 +146,7 @@ impl Folders {
     fn refused(&self, grant: &Grant<FolderGrant>, problem: String) -> CallError {
         let line = grant.to_string();
         let component = &self.component;
-        let revoke =
-            grant_command(component, GrantKind::Dirs, &line).replacen("grant", "revoke", 1);
+        let revoke = revoke_command(component, GrantKind::Dirs, &line);
         CallError::Denied {
             message: format!(
                 "the grant `{line}` of `{component}` {problem}, or take the grant back with \

@@ -32,6 +32,12 @@ pub enum AccessOutcome {
 }
 
 impl Access {
+    /// The fact of a node that lists what its call reached for: an array of objects as
+    /// [`Access::to_json`] gives them, each with `n`, how often it happened.
+    pub const FACT: &'static str = "access";
+    /// The fact that counts what is not listed.
+    pub const LEFT_OUT_FACT: &'static str = "access_left_out";
+
     /// A use of a grant.
     pub fn granted(kind: GrantKind, what: impl Into<String>, grant: impl Into<String>) -> Self {
         Self {

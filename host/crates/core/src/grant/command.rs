@@ -69,14 +69,23 @@ impl GrantKind {
 /// The command that gives `component` the grant of this line, ready for a shell.
 #[must_use]
 pub fn grant_command(component: &str, kind: GrantKind, line: &str) -> String {
-    let start = format!(
-        "openprogram grant {} {}",
-        shell_word(component),
-        kind.option()
-    );
+    let component = shell_word(component);
+    format!("openprogram grant {component} {}", grant_words(kind, line))
+}
+
+/// The command that takes the grant of this line away, ready for a shell.
+#[must_use]
+pub fn revoke_command(component: &str, kind: GrantKind, line: &str) -> String {
+    let component = shell_word(component);
+    format!("openprogram revoke {component} {}", grant_words(kind, line))
+}
+
+/// A grant as the options of these commands take it, ready for a shell.
+#[must_use]
+pub fn grant_words(kind: GrantKind, line: &str) -> String {
     match kind {
-        GrantKind::AskUser => start,
-        _ => format!("{start} {}", shell_word(line)),
+        GrantKind::AskUser => kind.option().to_owned(),
+        _ => format!("{} {}", kind.option(), shell_word(line)),
     }
 }
 
