@@ -8,6 +8,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use openprogram_core::secret::Secret;
+use openprogram_providers::tls_config;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Client, Response};
 use tokio::time::{Instant, timeout_at};
@@ -122,8 +123,10 @@ impl Web {
             SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
         ];
+        let tls = tls_config(options.extra_roots_pem.as_deref());
+        let tls = tls.map_err(|error| setup(&error))?;
         let client = Client::builder()
-            .tls_backend_preconfigured(tls(options.extra_roots_pem.as_deref())?)
+            .tls_backend_preconfigured(tls)
             .user_agent(concat!("openprogram/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
@@ -331,23 +334,4 @@ fn said(body: &[u8]) -> String {
         return told;
     }
     format!(": {told}")
-}
-
-fn tls(extra_roots_pem: Option<&[u8]>) -> Result<rustls::ClientConfig, FetchError> {
-    use rustls::pki_types::pem::PemObject as _;
-
-    let mut roots = rustls::RootCertStore::empty();
-    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    let invalid = || FetchError::Setup("the additional certificates are not valid PEM".to_owned());
-    for certificate in
-        rustls::pki_types::CertificateDer::pem_slice_iter(extra_roots_pem.unwrap_or_default())
-    {
-        let certificate = certificate.map_err(|_| invalid())?;
-        roots.add(certificate).map_err(|_| invalid())?;
-    }
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| FetchError::Setup(error.to_string()))?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

@@ -36,4 +36,4 @@ pub use profile::{
 pub use registry::{OpenError, ProviderFactory, Registry};
 pub use script::{ScriptError, ScriptProvider};
 pub use server::{ServerModel, ServerOptions, TextProtocol};
-pub use transport::{SetupError, Transport, TransportError, TransportOptions};
+pub use transport::{SetupError, Transport, TransportError, TransportOptions, tls_config};

@@ -106,7 +106,7 @@ impl Transport {
     /// When an option cannot be used.
     pub fn new(options: TransportOptions) -> Result<Self, TransportError> {
         let mut builder = Client::builder()
-            .tls_backend_preconfigured(tls(options.extra_roots_pem.as_deref())?)
+            .tls_backend_preconfigured(tls_config(options.extra_roots_pem.as_deref())?)
             .user_agent(concat!("openprogram/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
@@ -245,7 +245,10 @@ fn not_sent(error: &reqwest::Error, url: &Url) -> LlmFailure {
 
 /// TLS with the `ring` provider and the bundled roots of Mozilla: the same on every machine, and
 /// nothing to build that needs more than a C compiler.
-fn tls(extra_roots_pem: Option<&[u8]>) -> Result<rustls::ClientConfig, TransportError> {
+///
+/// # Errors
+/// When the additional certificates, in PEM, cannot be read or are none.
+pub fn tls_config(extra_roots_pem: Option<&[u8]>) -> Result<rustls::ClientConfig, TransportError> {
     use rustls::pki_types::pem::PemObject;
 
     let mut roots = rustls::RootCertStore::empty();
