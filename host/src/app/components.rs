@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use openprogram_component::{
-    ComponentSource, Engine, EngineOptions, Limits, LoadError, LoadedComponent, MetadataMode,
-    Permissions, read_component,
+    ComponentSource, Engine, EngineOptions, LoadError, LoadedComponent, MetadataMode, Permissions,
+    read_component,
 };
 use openprogram_core::grant::{FolderGrant, Grant, Grants};
 
@@ -143,6 +143,7 @@ impl App {
             .iter()
             .filter_map(|grant| value(&grant.what.name));
         let secrets = grants.secrets.iter();
+        let own_limits = self.settings.component_limits.get(&component.name);
         Permissions {
             component: component.name.clone(),
             folders: grants.dirs.iter().map(folder).collect(),
@@ -158,20 +159,9 @@ impl App {
                 .filter_map(|grant| value(&grant.what.variable))
                 .collect(),
             grants: Arc::new(grants.clone()),
-            limits: self.limits_of(&component.name),
+            limits: own_limits.map(|own| own.limits.clone()),
             ..Permissions::default()
         }
-    }
-
-    /// The limits of a component that has some of its own.
-    fn limits_of(&self, name: &str) -> Option<Limits> {
-        let set = self.settings.component_limits.get(name)?;
-        let mut limits = Limits::default();
-        for (limit, value) in set {
-            // The settings have checked it.
-            let _ = limits.set(limit, *value);
-        }
-        Some(limits)
     }
 
     /// The component of this name.

@@ -310,14 +310,16 @@ impl App {
             .iter()
             .map(|component| (component.name.clone(), Arc::new(component.grants.clone())))
             .collect();
-        let models = Models::new(self, &loader, &loaded, &components);
+        let permissions = components.iter().map(|c| self.permissions(c));
+        let loaded: Vec<_> = loaded.into_iter().zip(permissions).collect();
+        let models = Models::new(self, &loader, &loaded);
         let (providers, opener) = self
             .models(models, choice.models.as_ref(), &grants, words)
             .await?;
         let Loader { engine, state, .. } = loader;
         let mut host = ComponentHost::new(engine.clone(), Limits::default());
-        for (component, available) in loaded.into_iter().zip(&components) {
-            host.add_with(component, self.permissions(available));
+        for (component, permissions) in loaded {
+            host.add_with(component, permissions);
         }
         let store: Arc<dyn SessionStore> = if choice.is_recorded {
             let store = SqliteStore::open(state.sessions_file(), Durability::default())?;

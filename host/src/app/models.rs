@@ -25,7 +25,7 @@ use openprogram_providers::{
 };
 use openprogram_runtime::{ModelOpener, Providers};
 
-use super::components::{Available, Loader};
+use super::components::Loader;
 use super::{App, AppError};
 use crate::input::read_text;
 use crate::settings::{ModelNames, ModelSettings, ProviderSettings};
@@ -56,8 +56,7 @@ impl SharedTransport {
 pub(super) struct Models<'a> {
     app: &'a App,
     loader: &'a Loader,
-    components: HashMap<String, LoadedComponent>,
-    permissions: HashMap<String, Permissions>,
+    components: HashMap<String, (LoadedComponent, Permissions)>,
     opened: Vec<Opened>,
 }
 
@@ -69,23 +68,21 @@ struct Opened {
 }
 
 impl<'a> Models<'a> {
-    /// `loaded` are the components that functions come from, and `available` the same in the same
-    /// order: one that is a model too may touch what its grants say.
+    /// `loaded` are the components that functions come from, with what they may touch, which holds
+    /// for one that is a model too.
     pub(super) fn new(
         app: &'a App,
         loader: &'a Loader,
-        loaded: &[LoadedComponent],
-        available: &[Available],
+        loaded: &[(LoadedComponent, Permissions)],
     ) -> Self {
-        let components = loaded.iter().map(|c| (c.name().to_owned(), c.clone()));
-        let permissions = available
-            .iter()
-            .map(|component| (component.name.clone(), app.permissions(component)));
+        let named = |(component, permissions): &(LoadedComponent, Permissions)| {
+            let known = (component.clone(), permissions.clone());
+            (component.name().to_owned(), known)
+        };
         Self {
             app,
             loader,
-            components: components.collect(),
-            permissions: permissions.collect(),
+            components: loaded.iter().map(named).collect(),
             opened: Vec::new(),
         }
     }
@@ -161,9 +158,9 @@ impl<'a> Models<'a> {
             let mode = MetadataMode::Run;
             let loaded = self.loader.load(&component, mode, words).await?;
             component.check_bound(loaded.digest())?;
-            self.permissions
-                .insert(component.name.clone(), self.app.permissions(&component));
-            self.components.insert(component.name, loaded);
+            let permissions = self.app.permissions(&component);
+            self.components
+                .insert(component.name, (loaded, permissions));
         }
         Ok(())
     }
@@ -176,7 +173,6 @@ impl<'a> Models<'a> {
         let components = ComponentModels {
             engine: self.loader.engine.clone(),
             components: self.components.clone(),
-            permissions: self.permissions.clone(),
         };
         registry.register("component:NAME", components)?;
         let models = &self.app.settings.models;
@@ -222,14 +218,13 @@ fn open_script(folder: &Path, file: &str) -> Result<Arc<dyn Provider>, Failed> {
 /// `component:NAME`: components that write or decide.
 struct ComponentModels {
     engine: Engine,
-    components: HashMap<String, LoadedComponent>,
-    permissions: HashMap<String, Permissions>,
+    components: HashMap<String, (LoadedComponent, Permissions)>,
 }
 
 #[async_trait]
 impl ProviderFactory for ComponentModels {
     async fn open(&self, name: &str) -> Result<Arc<dyn Provider>, Failed> {
-        let Some(component) = self.components.get(name) else {
+        let Some((component, permissions)) = self.components.get(name) else {
             let name = name.to_owned();
             let mut known: Vec<_> = self.components.keys().cloned().collect();
             known.sort();
@@ -237,9 +232,8 @@ impl ProviderFactory for ComponentModels {
         };
         let full_name = format!("{COMPONENT_KIND}:{name}");
         let (engine, component) = (self.engine.clone(), component.clone());
-        let permissions = self.permissions.get(name).cloned().unwrap_or_default();
         let provider = GuestProvider::new(full_name, engine, component, Limits::default())?;
-        Ok(Arc::new(provider.with_permissions(permissions)))
+        Ok(Arc::new(provider.with_permissions(permissions.clone())))
     }
 }
 

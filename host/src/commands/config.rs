@@ -116,7 +116,7 @@ fn rows(settings: &Settings) -> Vec<Row> {
         }
     }
     for (component, limits) in &settings.component_limits {
-        for (limit, value) in limits {
+        for (limit, value) in &limits.set {
             let key = format!("components.{component}.limits.{limit}");
             rows.push(Row::new(&key, (*value).into(), Origin::ProjectFile));
         }

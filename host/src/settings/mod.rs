@@ -115,6 +115,15 @@ pub struct ComponentSettings {
     pub grants: Grants,
 }
 
+/// The limits of one component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComponentLimits {
+    /// Those that the project file sets, by name.
+    pub set: BTreeMap<String, u64>,
+    /// All of them.
+    pub limits: Limits,
+}
+
 /// Everything that was set, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -134,9 +143,8 @@ pub struct Settings {
     pub components: Vec<ComponentSettings>,
     /// What the project file grants to components that are installed, by name.
     pub grants_of_installed: BTreeMap<String, Grants>,
-    /// The limits that the project file sets for components, by their name, each by its own; names
-    /// and values are right.
-    pub component_limits: BTreeMap<String, BTreeMap<String, u64>>,
+    /// The limits of the components for which the project file sets some, by name.
+    pub component_limits: BTreeMap<String, ComponentLimits>,
     /// The values of the variables that are granted, to be seen or as secrets, by name; those that
     /// are not set are absent.
     pub granted_values: BTreeMap<String, Secret>,
@@ -293,12 +301,13 @@ impl Settings {
                 let message = "the path is empty; write a `.wasm` file or a source folder";
                 return Err(invalid(key, message.to_owned()));
             }
-            for (limit, value) in &entry.limits {
-                let set = Limits::default().set(limit, *value);
-                set.map_err(|error| invalid(format!("{key}.limits"), error.to_string()))?;
-            }
-            if !entry.limits.is_empty() {
-                self.component_limits.insert(name.clone(), entry.limits);
+            let set = entry.limits;
+            if !set.is_empty() {
+                let limits = Limits::of_settings(&set);
+                let limits =
+                    limits.map_err(|error| invalid(format!("{key}.limits"), error.to_string()))?;
+                let limits = ComponentLimits { set, limits };
+                self.component_limits.insert(name.clone(), limits);
             }
             self.look_up(&entry.grants, variables);
             let Some(source) = source else {
@@ -315,9 +324,7 @@ impl Settings {
         self.project_file = Some(path.to_owned());
         Ok(())
     }
-}
 
-impl Settings {
     /// Keeps the values of the variables that are granted. One that is no text counts as not set.
     fn look_up(&mut self, grants: &Grants, variables: Variables<'_>) {
         let seen = grants.env.iter().map(|grant| &grant.what.name);

@@ -1,5 +1,7 @@
 //! The limits that a person may set for one component: their names, and how far each may be raised.
 
+use std::collections::BTreeMap;
+
 use crate::limits::Limits;
 
 /// A limit that cannot be set so.
@@ -82,6 +84,18 @@ const ENTRIES: &[Entry] = entries![
 ];
 
 impl Limits {
+    /// The limits of a component for which a person set these, by name; the rest are the usual ones.
+    ///
+    /// # Errors
+    /// As for [`Limits::set`].
+    pub fn of_settings(set: &BTreeMap<String, u64>) -> Result<Self, LimitError> {
+        let mut limits = Self::default();
+        for (name, value) in set {
+            limits.set(name, *value)?;
+        }
+        Ok(limits)
+    }
+
     /// Sets the limit of this name, as a person does for one component.
     ///
     /// # Errors
