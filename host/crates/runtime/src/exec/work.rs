@@ -1,147 +1,32 @@
-//! One turn: the model works, calls tools and works on, until it answers in text.
-//!
-//! Select, render, ask, record, act, and again. Every request is a node of its own; its calls run
-//! in child frames below that node. What the loop said so far is sent as the provider's own calls
-//! and results; later turns read it from the graph.
+//! The loop of one turn: what it said so far, and the next request.
 
 use std::sync::Arc;
 
 use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Message, Role};
 use openprogram_core::failure::Failure;
-use openprogram_core::guest::{ExecReply, ExecRequest};
 use openprogram_core::id::NodeId;
-use openprogram_core::llm::{ModelReply, ModelRequest, Operation, StopReason};
+use openprogram_core::llm::{ModelReply, ModelRequest, StopReason};
 use openprogram_core::session::Usage;
 use openprogram_core::structured::StructuredError;
 use openprogram_core::tool::ToolChoice;
 
-use crate::complete::{Asker, out_of_time, provider_of, recorded, reply_bytes, summed};
-use crate::deadline::Deadline;
-use crate::ending::{UsedUp, ended_at};
+use crate::complete::{Asker, out_of_time, recorded, reply_bytes, summed};
+use crate::ending::UsedUp;
 use crate::events::Event;
 use crate::frame::Frame;
 use crate::open_turn::{OpenTurn, Turn, facts_of, said_or_none, say_at_top};
 use crate::ports::Ports;
 use crate::structured::{ask_again, misfit_fact};
-use crate::tool_call::{Answered, Calling, WantedCall, answers_fact, calls_fact};
+use crate::tool_call::{Answered, Calling, WantedCall, answers_fact};
 use crate::tools::choice_fact;
-use crate::turn::{PlannedTurn, plan_turn};
+use crate::turn::PlannedTurn;
 
 /// The longest id of a call that is kept; those of providers have 40 bytes or less.
 const ID_BYTES_MAX: usize = 128;
-/// The last reply of a turn, its node still open.
-pub(crate) struct Worked<'a> {
-    pub(crate) open: OpenTurn<'a>,
-    pub(crate) text: String,
-    /// The checked value of a turn with a format.
-    structured: Option<Json>,
-    stop: StopReason,
-    pub(crate) usage: Usage,
-    pub(crate) n_requests: u32,
-}
-
-/// Makes one turn for the function of `frame`.
-pub(crate) async fn exec(
-    ports: &Arc<Ports>,
-    frame: &Arc<Frame>,
-    request: ExecRequest,
-) -> Result<ExecReply, Failure> {
-    let deadline = Deadline::start(&ports.parts, request.timeout_ms);
-    let turn =
-        plan_turn(ports, frame, request).inspect_err(|failure| frame.note_refusal(failure))?;
-    exec_planned(ports, frame, &deadline, &turn).await
-}
-
-/// Makes one turn that was checked, for the function of `frame` or the person at the top.
-pub(crate) async fn exec_planned(
-    ports: &Arc<Ports>,
-    frame: &Arc<Frame>,
-    deadline: &Deadline,
-    turn: &PlannedTurn,
-) -> Result<ExecReply, Failure> {
-    let worked = work(ports, frame, deadline, turn, None).await?;
-    let node = worked.open.id().clone();
-    let facts = facts_of(worked.stop);
-    worked.open.close(worked.text.clone(), facts).await?;
-    frame.run.emit(|| Event::TurnEnded {
-        node,
-        usage: worked.usage,
-        n_requests: worked.n_requests,
-    });
-    Ok(ExecReply {
-        text: worked.text,
-        structured: worked.structured,
-        usage: worked.usage,
-    })
-}
-
-/// Works until a reply asks for no call. `closing` is said after the content of the turn.
-///
-/// # Errors
-/// `llm` when a request fails or the time is up; `limit-reached` when the turn goes on for too
-/// long, with the last text as `partial`.
-pub(crate) async fn work<'a>(
-    ports: &'a Arc<Ports>,
-    frame: &'a Arc<Frame>,
-    deadline: &'a Deadline,
-    turn: &'a PlannedTurn,
-    closing: Option<&str>,
-) -> Result<Worked<'a>, Failure> {
-    let asker = Asker {
-        ports,
-        frame,
-        provider: provider_of(ports, frame, turn.runtime)?,
-        runtime: turn.runtime,
-        operation: Operation::Exec,
-        deadline,
-        rejected: None,
-    };
-    let mut work = Work::begin(ports, frame, asker, turn, closing).await?;
-    let mut n_requests = 0;
-    let mut last_text = String::new();
-    loop {
-        n_requests += 1;
-        let asked = work.ask().await;
-        let (open, reply) = asked.map_err(|failure| ended_at(failure, &last_text))?;
-        let calls = work.wanted(&reply);
-        let text = reply.text();
-        if calls.is_empty() || work.n_repairs > 0 {
-            let format = turn.format.as_ref();
-            let structured = match format.map(|format| format.read(&reply)).transpose() {
-                Ok(structured) => structured,
-                Err(error) => {
-                    work.repair(open, &reply, &error).await?;
-                    continue;
-                }
-            };
-            return Ok(Worked {
-                open,
-                text,
-                structured,
-                stop: reply.stop,
-                usage: work.usage,
-                n_requests,
-            });
-        }
-        let node = open.id().clone();
-        let is_last = n_requests == turn.iterations_max;
-        let mut facts = facts_of(reply.stop);
-        facts.insert("calls".to_owned(), calls_fact(&calls));
-        if is_last {
-            facts.insert("not_run".to_owned(), "max_iterations".into());
-        }
-        open.close(said_or_none(&text), facts).await?;
-        let stop = work.act(&node, &calls, &reply, is_last).await?;
-        if let Some(failure) = stop {
-            return Err(failure.with("partial", text));
-        }
-        last_text = text;
-    }
-}
 
 /// The loop of one turn.
-struct Work<'a> {
+pub(super) struct Work<'a> {
     ports: &'a Arc<Ports>,
     frame: &'a Arc<Frame>,
     asker: Asker<'a>,
@@ -154,13 +39,13 @@ struct Work<'a> {
     reads: Vec<NodeId>,
     ids: Vec<String>,
     used_up: UsedUp,
-    usage: Usage,
+    pub(super) usage: Usage,
     /// How often the value of the format was asked for again; counted apart from the requests.
-    n_repairs: u32,
+    pub(super) n_repairs: u32,
 }
 
 impl<'a> Work<'a> {
-    async fn begin(
+    pub(super) async fn begin(
         ports: &'a Arc<Ports>,
         frame: &'a Arc<Frame>,
         asker: Asker<'a>,
@@ -217,7 +102,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    async fn ask(&mut self) -> Result<(OpenTurn<'a>, ModelReply), Failure> {
+    pub(super) async fn ask(&mut self) -> Result<(OpenTurn<'a>, ModelReply), Failure> {
         let mut turn = std::mem::take(&mut self.next);
         turn.reads.clone_from(&self.reads);
         let (open, reply) = self.asker.ask(turn, &self.request, true).await?;
@@ -227,7 +112,7 @@ impl<'a> Work<'a> {
     }
 
     /// Gets a request for a better reply ready, or gives the failure of the turn.
-    async fn repair(
+    pub(super) async fn repair(
         &mut self,
         open: OpenTurn<'a>,
         reply: &ModelReply,
@@ -251,7 +136,7 @@ impl<'a> Work<'a> {
     }
 
     /// The calls of a reply, each with an id of its own.
-    fn wanted(&mut self, reply: &ModelReply) -> Vec<WantedCall> {
+    pub(super) fn wanted(&mut self, reply: &ModelReply) -> Vec<WantedCall> {
         let mut wanted = Vec::new();
         for call in reply.tool_calls() {
             let mut call = call.clone();
@@ -268,7 +153,7 @@ impl<'a> Work<'a> {
 
     /// Answers the calls of a reply in order, and gets the next request ready. Gives the failure
     /// with which the turn ends, if it does.
-    async fn act(
+    pub(super) async fn act(
         &mut self,
         node: &NodeId,
         calls: &[WantedCall],

@@ -1,0 +1,150 @@
+//! One call of a function: what runs it, what it gave and what it cost.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::services::HostServices;
+use crate::failure::{Failure, FailureCode};
+use crate::function::FunctionRef;
+use crate::{Json, JsonObject};
+
+/// One call of a function, its arguments complete and checked.
+#[derive(Clone)]
+pub struct FunctionCall {
+    /// The function.
+    pub function: FunctionRef,
+    /// All arguments by shown name, hidden ones and defaults filled in, runtimes left out.
+    pub arguments: JsonObject,
+    /// What the function may ask while it runs.
+    pub services: Arc<dyn HostServices>,
+    /// How many calls are above this one; 0 for a top-level call, which alone waits for a slot.
+    pub depth: u32,
+}
+
+/// What a call gave and what it cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallOutcome {
+    /// The result.
+    pub result: Result<Json, CallError>,
+    /// What it cost.
+    pub report: CallReport,
+}
+
+/// What one call cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallReport {
+    /// Time inside the function, without waiting in imports, in microseconds.
+    pub cpu_us: u64,
+    /// Time from start to end in microseconds.
+    pub wall_us: u64,
+    /// The most memory it held, in bytes.
+    pub memory_bytes: u64,
+    /// What it wrote to stdout and stderr, cut at the limit.
+    pub log: String,
+    /// How many bytes it wrote to stdout and stderr.
+    pub log_bytes: u64,
+    /// How often it called the host.
+    pub host_calls: u64,
+    /// Bytes that it sent over the network, heads of requests included.
+    pub egress_bytes: u64,
+    /// Bytes that it received over the network.
+    pub ingress_bytes: u64,
+    /// Bytes that it wrote to files.
+    pub written_bytes: u64,
+}
+
+/// Why a call gave no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The function returned its own error.
+    #[error("the function failed: {0}")]
+    Function(Json),
+    /// The function stopped abnormally; the instance is gone.
+    #[error("the function trapped: {trap}")]
+    Trapped {
+        /// The kind of trap, for example `unreachable` or `stack-overflow`.
+        trap: String,
+        /// The innermost guest frames, outermost last.
+        backtrace: Vec<String>,
+    },
+    /// A limit was reached.
+    #[error("{message}")]
+    LimitReached {
+        /// The name of the limit, for example `cpu_ms`.
+        which: &'static str,
+        /// Its value.
+        limit: u64,
+        /// What happened.
+        message: String,
+    },
+    /// What the function was granted cannot be given to it.
+    #[error("{message}")]
+    Denied {
+        /// The line of the grant.
+        what: String,
+        /// Why, and what to do.
+        message: String,
+    },
+    /// An argument does not fit the type of its parameter.
+    #[error("argument `{path}`: {message}")]
+    InvalidArgument {
+        /// The path of the offending part.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The host failed.
+    #[error("the call failed in the host: {0}")]
+    Internal(String),
+}
+
+impl CallError {
+    /// The error as callers see it.
+    #[must_use]
+    pub fn to_failure(&self, function: &str) -> Failure {
+        match self {
+            Self::Function(error) => {
+                // A function that returns our own failure record passes it on unchanged.
+                if let Some(failure) = Failure::from_json(error) {
+                    return failure;
+                }
+                Failure::new(FailureCode::FunctionFailed, format!("`{function}` failed"))
+                    .with("function", function)
+                    .with("error", error.clone())
+            }
+            Self::Trapped { trap, backtrace } => Failure::new(
+                FailureCode::Trapped,
+                format!("`{function}` trapped: {trap}"),
+            )
+            .with("function", function)
+            .with("trap", trap.clone())
+            .with("backtrace", backtrace.clone()),
+            Self::LimitReached {
+                which,
+                limit,
+                message,
+            } => Failure::limit(which, *limit, message.clone()).with("function", function),
+            Self::InvalidArgument { path, message } => Failure::new(
+                FailureCode::InvalidArgument,
+                format!("argument `{path}` of `{function}`: {message}"),
+            )
+            .with("function", function)
+            .with("path", path.clone()),
+            Self::Denied { what, message } => Failure::new(FailureCode::Denied, message.clone())
+                .with("function", function)
+                .with("what", what.clone()),
+            Self::Internal(message) => {
+                Failure::new(FailureCode::Internal, message.clone()).with("function", function)
+            }
+        }
+    }
+}
+
+/// Runs functions.
+#[async_trait]
+pub trait FunctionHost: Send + Sync {
+    /// Runs one function to its end, in an instance of its own. Dropping the future stops it.
+    async fn call(&self, call: FunctionCall) -> CallOutcome;
+}

@@ -1,0 +1,14 @@
+//! The ports between the runtime and whatever runs functions.
+//!
+//! The runtime calls a [`FunctionHost`]; while the function runs, everything it may ask goes
+//! through the [`HostServices`] made for that one call. Nothing a function causes goes past it.
+
+mod call;
+mod decision;
+mod services;
+mod turn;
+
+pub use call::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
+pub use decision::{DecisionRequest, PickedOption};
+pub use services::{ApprovalRequest, HostServices};
+pub use turn::{Closing, ExecReply, ExecRequest, MAX_ITERATIONS_DEFAULT, ToolsWanted};

@@ -1,0 +1,128 @@
+//! What a function may ask of the host while it runs.
+
+use async_trait::async_trait;
+
+use super::decision::{DecisionRequest, PickedOption};
+use super::turn::{Closing, ExecReply, ExecRequest};
+use crate::Json;
+use crate::failure::{Failure, FailureCode};
+use crate::function::RuntimeRef;
+use crate::grant::{Access, GrantKind};
+
+/// Something that a person has to agree to before it happens: a use of a grant that asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalRequest {
+    /// Which kind of grant it is a use of.
+    pub kind: GrantKind,
+    /// What is wanted, for example `POST https://api.example.com/v1/orders`.
+    pub what: String,
+    /// The line of the grant.
+    pub grant: String,
+}
+
+/// What one function may ask of the host while it runs: the imports of the contract, as one trait.
+#[async_trait]
+pub trait HostServices: Send + Sync {
+    /// Opens a runtime for this call alone with the model of this name, `provider:model`.
+    ///
+    /// The default refuses: not every service has other models.
+    async fn open(&self, model: &str) -> Result<RuntimeRef, Failure> {
+        let _ = model;
+        Err(not_offered("other models are not offered here"))
+    }
+
+    /// The model of a runtime that this call was lent or has opened.
+    fn model(&self, runtime: RuntimeRef) -> Result<String, Failure>;
+
+    /// The system prompt that holds for turns made now.
+    fn system(&self, runtime: RuntimeRef) -> Result<Option<String>, Failure>;
+
+    /// Sets the system prompt for this call and the calls below it.
+    fn set_system(&self, runtime: RuntimeRef, text: Option<String>) -> Result<(), Failure>;
+
+    /// The id of the session.
+    fn session_id(&self) -> String;
+
+    /// Decides and resolves the pick.
+    async fn make(&self, request: DecisionRequest) -> Result<Json, Failure>;
+
+    /// Decides and runs nothing.
+    async fn pick(&self, request: DecisionRequest) -> Result<PickedOption, Failure>;
+
+    /// The menu of a decision as a model reads it. No model is asked.
+    async fn render(&self, request: DecisionRequest) -> Result<String, Failure> {
+        let _ = request;
+        Err(not_offered("menus are not rendered here"))
+    }
+
+    /// Reads a reply that came from elsewhere. After an invalid pick the model is asked again, as
+    /// often as the request says, when there is a runtime with one that writes.
+    async fn parse(
+        &self,
+        reply: String,
+        request: DecisionRequest,
+    ) -> Result<PickedOption, Failure> {
+        let _ = (reply, request);
+        Err(not_offered("replies are not read here"))
+    }
+
+    /// Carries a pick out: its option, in the request that it was picked from, becomes the result.
+    async fn resolve(
+        &self,
+        request: DecisionRequest,
+        picked: PickedOption,
+    ) -> Result<Json, Failure> {
+        let _ = (request, picked);
+        Err(not_offered("picks are not carried out here"))
+    }
+
+    /// Notes what the function reached for and whether it got it, for the record of the call.
+    fn note(&self, access: Access) {
+        let _ = access;
+    }
+
+    /// Asks a person whether this may happen now. The answer holds for this one use, and leaves a
+    /// receipt. Whoever enforces the grant notes the use, or the refusal by
+    /// [`unapproved`](crate::question::unapproved).
+    ///
+    /// The default refuses: there is nobody to ask.
+    async fn approve(&self, request: ApprovalRequest) -> Result<(), Failure> {
+        let message = format!("nobody is there to approve `{}`", request.what);
+        Err(Failure::new(FailureCode::Denied, message).with("what", request.what))
+    }
+
+    /// Calls a function by name.
+    async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure>;
+
+    /// Makes one turn and gives its text.
+    ///
+    /// The default refuses: not every service offers turns.
+    async fn exec(&self, request: ExecRequest) -> Result<ExecReply, Failure> {
+        let _ = request;
+        Err(not_offered("turns are not offered here"))
+    }
+
+    /// Makes one turn whose last reply is a decision, and resolves the pick.
+    ///
+    /// The default refuses: not every service offers turns.
+    async fn exec_closing(&self, request: ExecRequest, closing: Closing) -> Result<Json, Failure> {
+        let _ = (request, closing);
+        Err(not_offered("turns are not offered here"))
+    }
+
+    /// Makes one turn whose last reply is a decision, and carries nothing out.
+    ///
+    /// The default refuses: not every service offers turns.
+    async fn exec_picking(
+        &self,
+        request: ExecRequest,
+        closing: Closing,
+    ) -> Result<PickedOption, Failure> {
+        let _ = (request, closing);
+        Err(not_offered("turns are not offered here"))
+    }
+}
+
+fn not_offered(message: &str) -> Failure {
+    Failure::new(FailureCode::NoProvider, message)
+}

@@ -1,0 +1,137 @@
+//! One turn: the model works, calls tools and works on, until it answers in text.
+//!
+//! Select, render, ask, record, act, and again. Every request is a node of its own; its calls run
+//! in child frames below that node. What the loop said so far is sent as the provider's own calls
+//! and results; later turns read it from the graph.
+
+mod work;
+
+use std::sync::Arc;
+
+use openprogram_core::Json;
+use openprogram_core::failure::Failure;
+use openprogram_core::guest::{ExecReply, ExecRequest};
+use openprogram_core::llm::{Operation, StopReason};
+use openprogram_core::session::Usage;
+
+use crate::complete::{Asker, provider_of};
+use crate::deadline::Deadline;
+use crate::ending::ended_at;
+use crate::events::Event;
+use crate::frame::Frame;
+use crate::open_turn::{OpenTurn, facts_of, said_or_none};
+use crate::ports::Ports;
+use crate::tool_call::calls_fact;
+use crate::turn::{PlannedTurn, plan_turn};
+
+use work::Work;
+
+/// The last reply of a turn, its node still open.
+pub(crate) struct Worked<'a> {
+    pub(crate) open: OpenTurn<'a>,
+    pub(crate) text: String,
+    /// The checked value of a turn with a format.
+    structured: Option<Json>,
+    stop: StopReason,
+    pub(crate) usage: Usage,
+    pub(crate) n_requests: u32,
+}
+
+/// Makes one turn for the function of `frame`.
+pub(crate) async fn exec(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    request: ExecRequest,
+) -> Result<ExecReply, Failure> {
+    let deadline = Deadline::start(&ports.parts, request.timeout_ms);
+    let turn =
+        plan_turn(ports, frame, request).inspect_err(|failure| frame.note_refusal(failure))?;
+    exec_planned(ports, frame, &deadline, &turn).await
+}
+
+/// Makes one turn that was checked, for the function of `frame` or the person at the top.
+pub(crate) async fn exec_planned(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    deadline: &Deadline,
+    turn: &PlannedTurn,
+) -> Result<ExecReply, Failure> {
+    let worked = work(ports, frame, deadline, turn, None).await?;
+    let node = worked.open.id().clone();
+    let facts = facts_of(worked.stop);
+    worked.open.close(worked.text.clone(), facts).await?;
+    frame.run.emit(|| Event::TurnEnded {
+        node,
+        usage: worked.usage,
+        n_requests: worked.n_requests,
+    });
+    Ok(ExecReply {
+        text: worked.text,
+        structured: worked.structured,
+        usage: worked.usage,
+    })
+}
+
+/// Works until a reply asks for no call. `closing` is said after the content of the turn.
+///
+/// # Errors
+/// `llm` when a request fails or the time is up; `limit-reached` when the turn goes on for too
+/// long, with the last text as `partial`.
+pub(crate) async fn work<'a>(
+    ports: &'a Arc<Ports>,
+    frame: &'a Arc<Frame>,
+    deadline: &'a Deadline,
+    turn: &'a PlannedTurn,
+    closing: Option<&str>,
+) -> Result<Worked<'a>, Failure> {
+    let asker = Asker {
+        ports,
+        frame,
+        provider: provider_of(ports, frame, turn.runtime)?,
+        runtime: turn.runtime,
+        operation: Operation::Exec,
+        deadline,
+        rejected: None,
+    };
+    let mut work = Work::begin(ports, frame, asker, turn, closing).await?;
+    let mut n_requests = 0;
+    let mut last_text = String::new();
+    loop {
+        n_requests += 1;
+        let asked = work.ask().await;
+        let (open, reply) = asked.map_err(|failure| ended_at(failure, &last_text))?;
+        let calls = work.wanted(&reply);
+        let text = reply.text();
+        if calls.is_empty() || work.n_repairs > 0 {
+            let format = turn.format.as_ref();
+            let structured = match format.map(|format| format.read(&reply)).transpose() {
+                Ok(structured) => structured,
+                Err(error) => {
+                    work.repair(open, &reply, &error).await?;
+                    continue;
+                }
+            };
+            return Ok(Worked {
+                open,
+                text,
+                structured,
+                stop: reply.stop,
+                usage: work.usage,
+                n_requests,
+            });
+        }
+        let node = open.id().clone();
+        let is_last = n_requests == turn.iterations_max;
+        let mut facts = facts_of(reply.stop);
+        facts.insert("calls".to_owned(), calls_fact(&calls));
+        if is_last {
+            facts.insert("not_run".to_owned(), "max_iterations".into());
+        }
+        open.close(said_or_none(&text), facts).await?;
+        let stop = work.act(&node, &calls, &reply, is_last).await?;
+        if let Some(failure) = stop {
+            return Err(failure.with("partial", text));
+        }
+        last_text = text;
+    }
+}

@@ -1,0 +1,89 @@
+//! What all frames of one run share.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
+
+use openprogram_core::failure::Failure;
+use openprogram_core::grant::Access;
+use openprogram_core::id::{NodeId, SessionId};
+
+use crate::admission::RunNumber;
+use crate::budget::{ModelBudgets, TokenBudget};
+use crate::events::{Event, EventSender};
+use crate::limits::RunLimits;
+
+use super::count;
+
+/// How many different refusals of grants a run tells its watcher; the rest is only recorded.
+const REFUSALS_TOLD_MAX: usize = 32;
+
+/// What all frames of one run share.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// By which it waits for its turn among other runs.
+    pub(crate) number: RunNumber,
+    /// The session that the run is recorded in.
+    pub(crate) session: SessionId,
+    events: Option<EventSender>,
+    pub(super) n_calls: AtomicU64,
+    n_model_turns: AtomicU64,
+    /// The tokens of the whole run, where they are bounded.
+    pub(super) tokens: Option<TokenBudget>,
+    /// The budgets for granted models.
+    pub(crate) model_budgets: ModelBudgets,
+    /// The refusals that the watcher knows already, each with the component.
+    refusals_told: Mutex<Vec<(String, Access)>>,
+}
+
+impl Run {
+    pub(crate) fn new(
+        number: RunNumber,
+        session: SessionId,
+        events: Option<EventSender>,
+        limits: &RunLimits,
+    ) -> Self {
+        Self {
+            number,
+            session,
+            events,
+            n_calls: AtomicU64::new(0),
+            n_model_turns: AtomicU64::new(0),
+            tokens: limits.tokens.map(TokenBudget::of_run),
+            model_budgets: ModelBudgets::default(),
+            refusals_told: Mutex::default(),
+        }
+    }
+
+    /// Tells the watcher, if there is one, and says whether the event reached it.
+    pub(crate) fn emit(&self, event: impl FnOnce() -> Event) -> bool {
+        self.events
+            .as_ref()
+            .is_some_and(|events| events.send(event()))
+    }
+
+    /// Tells the watcher that something was not granted, once for each different refusal.
+    pub(super) fn tell_refusal(&self, node: Option<&NodeId>, component: &str, access: &Access) {
+        let refusal = (component.to_owned(), access.clone());
+        {
+            // A push leaves the list whole.
+            let told = self.refusals_told.lock();
+            let mut told = told.unwrap_or_else(PoisonError::into_inner);
+            if told.len() >= REFUSALS_TOLD_MAX || told.contains(&refusal) {
+                return;
+            }
+            told.push(refusal.clone());
+        }
+        let (component, access) = refusal;
+        self.emit(|| Event::AccessRefused {
+            node: node.cloned(),
+            component,
+            access: Box::new(access),
+        });
+    }
+
+    /// Counts one model request.
+    pub(crate) fn count_model_turn(&self, limits: &RunLimits) -> Result<(), Failure> {
+        let (counter, limit) = (&self.n_model_turns, limits.model_turns);
+        count(counter, "model_turns", limit, "model requests")
+    }
+}
