@@ -242,6 +242,17 @@ impl Loader {
         }
     }
 
+    /// Loads a component whose grants somebody said yes to.
+    pub(super) async fn load_bound(
+        &self,
+        component: &Available,
+        words: &mut dyn Write,
+    ) -> anyhow::Result<LoadedComponent> {
+        let loaded = self.load(component, MetadataMode::Run, words).await?;
+        component.check_bound(loaded.digest())?;
+        Ok(loaded)
+    }
+
     async fn load_installed(
         &self,
         name: &str,

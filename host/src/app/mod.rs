@@ -3,12 +3,14 @@
 //! Builds from settings what a command needs and no more: a list of sessions needs no engine, an
 //! inspection no store. Nothing here knows how a command prints or ends.
 
+mod callable;
 mod components;
 mod fetching;
 mod granting;
 mod installing;
 mod listing;
 mod models;
+mod prepared;
 mod updated;
 
 use std::collections::BTreeMap;
@@ -17,27 +19,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use openprogram_component::{
-    ComponentHost, Engine, EngineError, EngineOptions, Limits, LoadError, LoadedComponent,
-    MetadataMode,
-};
-use openprogram_core::catalog::{Catalog, CatalogError, ResolveError};
+use openprogram_component::{ComponentHost, Engine, EngineError, EngineOptions, Limits, LoadError};
+use openprogram_core::catalog::{CatalogError, ResolveError};
 use openprogram_core::failure::FailureCode;
 use openprogram_core::grant::Grants;
 use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::{MemoryStore, SessionStore};
 use openprogram_providers::OpenError;
-use openprogram_runtime::{
-    CallPolicy, GrantError, ModelOpener, NoModels, Providers, Runtime, RuntimeParts,
-};
+use openprogram_runtime::{GrantError, ModelOpener, NoModels, Providers, Runtime, RuntimeParts};
 use openprogram_store::{Durability, SqliteStore};
 
+use self::callable::{call_policy, catalog};
 use self::components::{Available, Loader};
 pub use self::granting::{GrantChange, GrantPlan, Granted, Standing};
 pub use self::installing::{Added, PendingAdd, PendingUpdate, Removed};
 pub use self::listing::{Listed, Listing, Unknown};
 use self::models::{Models, SharedTransport};
+pub use self::prepared::Prepared;
 pub use self::updated::Updated;
 use crate::fetch::{Fetcher, WebOptions};
 use crate::settings::{EditError, ModelNames, Settings};
@@ -184,21 +183,6 @@ pub struct App {
     fetcher: Arc<Fetcher>,
 }
 
-/// A runtime with its components, and the engine that runs them.
-pub struct Prepared {
-    /// The runtime.
-    pub runtime: Runtime,
-    engine: Engine,
-}
-
-impl Prepared {
-    /// What a person should know about the engine once it has run something.
-    #[must_use]
-    pub fn notice(&self) -> Option<String> {
-        self.engine.notice()
-    }
-}
-
 impl App {
     /// An app over these settings. Reads and writes nothing.
     #[must_use]
@@ -291,21 +275,24 @@ impl App {
             }
             Components::None => Vec::new(),
         };
+        let mut usable = Vec::new();
         let mut loaded = Vec::new();
-        for component in &components {
-            loaded.push(loader.load(component, MetadataMode::Run, words).await?);
-        }
-        let catalog = catalog(&loaded)?;
-        let mut policy = CallPolicy::default();
-        for component in &components {
-            for call in &component.grants.calls {
-                let granted = policy.grant_line(&catalog, &component.name, call);
-                granted.map_err(AppError::Grant)?;
+        let mut left_out = Vec::new();
+        for component in components {
+            match loader.load_bound(&component, words).await {
+                Ok(one) => {
+                    usable.push(component);
+                    loaded.push(one);
+                }
+                Err(error) if choice.components == Components::Project => {
+                    left_out.push((component.name, error));
+                }
+                Err(error) => return Err(error),
             }
         }
-        for (component, loaded) in components.iter().zip(&loaded) {
-            component.check_bound(loaded.digest())?;
-        }
+        let components = usable;
+        let catalog = catalog(&loaded)?;
+        let policy = call_policy(&catalog, &components, !left_out.is_empty())?;
         let grants: BTreeMap<_, _> = components
             .iter()
             .map(|component| (component.name.clone(), Arc::new(component.grants.clone())))
@@ -348,6 +335,7 @@ impl App {
         parts.exec_timeout = self.settings.models.exec_timeout;
         Ok(Prepared {
             runtime: Runtime::new(parts),
+            left_out,
             engine,
         })
     }
@@ -377,16 +365,4 @@ impl App {
         let opener = models.opener(granted, words).await?;
         Ok((providers, Arc::new(opener)))
     }
-}
-
-fn catalog(components: &[LoadedComponent]) -> Result<Catalog, AppError> {
-    let mut catalog = Catalog::default();
-    for component in components {
-        let added = catalog.add(component.name(), component.functions().to_vec());
-        added.map_err(|source| AppError::Add {
-            name: component.name().to_owned(),
-            source,
-        })?;
-    }
-    Ok(catalog)
 }

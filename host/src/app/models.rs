@@ -10,9 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
-use openprogram_component::{
-    Engine, GuestProvider, Limits, LoadedComponent, MetadataMode, Permissions,
-};
+use openprogram_component::{Engine, GuestProvider, Limits, LoadedComponent, Permissions};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::grant::Grants;
 use openprogram_core::llm::{
@@ -155,9 +153,7 @@ impl<'a> Models<'a> {
             && !self.components.contains_key(name)
             && let Some(component) = self.app.find(name)?
         {
-            let mode = MetadataMode::Run;
-            let loaded = self.loader.load(&component, mode, words).await?;
-            component.check_bound(loaded.digest())?;
+            let loaded = self.loader.load_bound(&component, words).await?;
             let permissions = self.app.permissions(&component);
             self.components
                 .insert(component.name, (loaded, permissions));

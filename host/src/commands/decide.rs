@@ -1,6 +1,7 @@
 //! `openprogram decide`: one decision outside any function. Nothing is run.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use openprogram_core::catalog::Catalog;
@@ -104,7 +105,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
     } else {
         Components::None
     };
-    let prepared = if asks || components == Components::Project {
+    let mut prepared = if asks || components == Components::Project {
         let choice = RunChoice {
             components,
             models: asks.then(|| ModelNames {
@@ -121,7 +122,16 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
     let catalog = prepared
         .as_ref()
         .map(|prepared| &**prepared.runtime.catalog());
-    let options = resolve(options, catalog)?;
+    let options = match (resolve(options, catalog), prepared.as_mut()) {
+        (Ok(options), _) => options,
+        (Err(missing), None) => return Err(missing.into()),
+        (Err(missing), Some(prepared)) => {
+            return Err(prepared.not_found("", missing.into(), console.words()));
+        }
+    };
+    if let Some(prepared) = &prepared {
+        prepared.say_left_out(console.words());
+    }
     let context = context_for(&options, &args.context)?;
     let picked = match (&args.reply, &prepared) {
         (Some(reply), _) => check_reply(reply, options, &context)?,
@@ -161,9 +171,14 @@ async fn run_cases(
         budgets: Budgets::default(),
         is_recorded: false,
     };
-    let prepared = app.prepare(&choice, console.words()).await?;
-    let catalog = prepared.runtime.catalog();
-    let mut cases = cases.resolve(|options| resolve(options, Some(catalog)))?;
+    let mut prepared = app.prepare(&choice, console.words()).await?;
+    let catalog = Arc::clone(prepared.runtime.catalog());
+    let resolved = cases.resolve(|options| resolve(options, Some(&catalog)));
+    let mut cases = match resolved {
+        Ok(cases) => cases,
+        Err(missing) => return Err(prepared.not_found("", missing, console.words())),
+    };
+    prepared.say_left_out(console.words());
     for case in &mut cases {
         let mut context = context_for(case.options(), &args.context)?;
         context.extend(std::mem::take(&mut case.context));

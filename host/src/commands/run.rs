@@ -108,13 +108,19 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
     };
     let (pauser, pauses) = progress::pauses();
     let questions = Arc::new(TerminalQuestions::new(pauser));
-    let prepared = app
+    let mut prepared = app
         .prepare_asking(&choice, questions, console.words())
         .await?;
+    let function = match Arc::clone(prepared.runtime.catalog()).resolve(&args.function, None) {
+        Ok(function) => function,
+        Err(error) => {
+            let missing = Failure::new(FailureCode::NotFound, error.to_string())
+                .with("name", args.function.clone());
+            return Err(prepared.not_found(&args.function, missing.into(), console.words()));
+        }
+    };
+    prepared.say_left_out(console.words());
     let catalog = prepared.runtime.catalog();
-    let function = catalog.resolve(&args.function, None).map_err(|error| {
-        Failure::new(FailureCode::NotFound, error.to_string()).with("name", args.function.clone())
-    })?;
     let functions: Vec<_> = catalog.iter().map(AsRef::as_ref).collect();
     let progress = progress::start_with(args.json, &app.settings().terminal, pauses);
     let began = Instant::now();

@@ -14,6 +14,7 @@ mod grants;
 mod help;
 mod hidden;
 mod install;
+mod left_out;
 mod limits;
 mod locked;
 mod merged;
