@@ -2,11 +2,12 @@
 // sides hash the same bytes; nothing else may be added here.
 
 /// The files of the package `openprogram:agentic`, by name, in the order in which they are hashed.
-pub(crate) const CONTRACT_FILES: [(&str, &str); 8] = [
+pub(crate) const CONTRACT_FILES: [(&str, &str); 9] = [
     ("types.wit", include_str!("types.wit")),
     ("runtime.wit", include_str!("runtime.wit")),
     ("decision.wit", include_str!("decision.wit")),
     ("functions.wit", include_str!("functions.wit")),
+    ("ask.wit", include_str!("ask.wit")),
     ("metadata.wit", include_str!("metadata.wit")),
     ("model.wit", include_str!("model.wit")),
     ("decider.wit", include_str!("decider.wit")),

@@ -42,6 +42,12 @@ pub enum FailureKind {
     /// A person had to approve it and did not; the detail `reason` is `declined`, `timeout` or
     /// `nobody-there`.
     ApprovalDenied,
+    /// A person was asked and did not want to answer.
+    Declined,
+    /// A person was asked and gave no answer in time.
+    AskTimeout,
+    /// There is nobody to ask.
+    NobodyThere,
     /// A limit was reached; the detail `which` names it.
     LimitReached,
     /// The called function returned its own error, which is the detail `error`.
@@ -78,7 +84,7 @@ pub enum DecisionKind {
     Unknown,
 }
 
-const CODES: [(&str, FailureKind); 13] = [
+const CODES: [(&str, FailureKind); 16] = [
     ("decision", FailureKind::Decision),
     ("structured", FailureKind::Structured),
     ("llm", FailureKind::Llm),
@@ -88,6 +94,9 @@ const CODES: [(&str, FailureKind); 13] = [
     ("not-found", FailureKind::NotFound),
     ("denied", FailureKind::Denied),
     ("approval-denied", FailureKind::ApprovalDenied),
+    ("declined", FailureKind::Declined),
+    ("ask-timeout", FailureKind::AskTimeout),
+    ("nobody-there", FailureKind::NobodyThere),
     ("limit-reached", FailureKind::LimitReached),
     ("function-failed", FailureKind::FunctionFailed),
     ("trapped", FailureKind::Trapped),

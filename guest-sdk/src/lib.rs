@@ -85,8 +85,8 @@
 //! Types are recognised by their names, so structs, enums and aliases in signatures are written in
 //! the module. The crate may deny `unsafe_code`, but not forbid it: generated code exports symbols.
 //!
-//! Natively there is no host: what reaches for one (menus, decisions, turns, calls, runtimes) panics there, so
-//! keep what is worth a test in functions that do not.
+//! Natively there is no host: what reaches for one (menus, decisions, turns, calls, questions, runtimes)
+//! panics there, so keep what is worth a test in functions that do not.
 //!
 //! # What the signature cannot say
 //!
@@ -108,6 +108,7 @@
 //! against the type of the parameter.
 #![warn(missing_docs)]
 
+pub mod ask;
 pub mod decider;
 pub mod decision;
 pub mod functions;
@@ -155,7 +156,7 @@ mod bindings {
 /// For generated code only.
 #[doc(hidden)]
 pub mod __private {
-    pub use super::bindings::openprogram::agentic::{decision, functions, runtime, types};
+    pub use super::bindings::openprogram::agentic::{ask, decision, functions, runtime, types};
     pub use super::contract::link_contract;
     pub use super::decider::Adapter as DeciderAdapter;
     pub use super::decider::bindings as decider;

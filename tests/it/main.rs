@@ -6,6 +6,7 @@
     reason = "a step that fails is a test that fails, tables of cases are long, and a skip says why"
 )]
 
+mod asking;
 mod cli;
 mod decision;
 mod essays;

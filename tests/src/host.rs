@@ -16,6 +16,7 @@ use openprogram_core::failure::Failure;
 use openprogram_core::grant::{Grant, Grants, ModelGrant};
 use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::llm::Provider;
+use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::{MemoryStore, Node, NodeQuery, SessionStore};
 use openprogram_core::{Json, JsonObject};
 use openprogram_runtime::testing::{
@@ -59,6 +60,8 @@ pub struct TestHost {
     guests: Vec<(String, Vec<u8>)>,
     grants: Vec<(String, String)>,
     models: Vec<(String, Grant<ModelGrant>)>,
+    asking: Vec<String>,
+    questions: Arc<dyn Questions>,
     other_models: NamedModels,
     model: Model,
     limits: Limits,
@@ -97,6 +100,8 @@ impl TestHost {
             guests: Vec::new(),
             grants: Vec::new(),
             models: Vec::new(),
+            asking: Vec::new(),
+            questions: Arc::new(Nobody),
             other_models: NamedModels::default(),
             model: Model::None,
             limits: Limits::default(),
@@ -142,6 +147,20 @@ impl TestHost {
     pub fn grant_model(mut self, component: &str, line: &str) -> Self {
         let grant = line.parse().expect("the line is a grant of a model");
         self.models.push((component.to_owned(), grant));
+        self
+    }
+
+    /// Lets one component put questions to the person.
+    #[must_use]
+    pub fn grant_asking(mut self, component: &str) -> Self {
+        self.asking.push(component.to_owned());
+        self
+    }
+
+    /// Has questions answered here.
+    #[must_use]
+    pub fn questions(mut self, questions: Arc<dyn Questions>) -> Self {
+        self.questions = questions;
         self
     }
 
@@ -225,6 +244,9 @@ impl TestHost {
         for (component, grant) in self.models {
             granted.entry(component).or_default().models.push(grant);
         }
+        for component in self.asking {
+            granted.entry(component).or_default().ask_user = true;
+        }
         let granted = granted.into_iter().map(|(name, g)| (name, Arc::new(g)));
         let providers = match self.model {
             Model::None => Providers::default(),
@@ -240,6 +262,7 @@ impl TestHost {
             providers,
             policy,
             models: Arc::new(self.other_models),
+            questions: self.questions,
             grants: granted.collect(),
             limits: self.run_limits,
             admission: self.admission,

@@ -14,7 +14,7 @@ use crate::names;
 use crate::wit::{self, AGENTIC_VERSION};
 
 /// The interfaces of the world `imports`.
-const IMPORTED: [&str; 4] = ["types", "runtime", "decision", "functions"];
+const IMPORTED: [&str; 5] = ["types", "runtime", "decision", "functions", "ask"];
 
 /// The bindings as the content of a module.
 pub(crate) fn generate(model: &Model) -> syn::Result<TokenStream> {

@@ -44,16 +44,16 @@ impl Exit {
     /// The exit code of a failure.
     #[must_use]
     pub fn of(code: FailureCode) -> Self {
+        use FailureCode as Code;
         match code {
-            FailureCode::FunctionFailed | FailureCode::Trapped => Self::Failed,
-            FailureCode::InvalidArgument | FailureCode::NotFound => Self::Usage,
-            FailureCode::Denied | FailureCode::ApprovalDenied => Self::Refused,
-            FailureCode::Llm
-            | FailureCode::Structured
-            | FailureCode::Decision
-            | FailureCode::NoRuntime
-            | FailureCode::NoProvider => Self::Model,
-            FailureCode::LimitReached | FailureCode::Cancelled => Self::Stopped,
+            Code::FunctionFailed | Code::Trapped => Self::Failed,
+            Code::InvalidArgument | Code::NotFound => Self::Usage,
+            Code::Denied | Code::ApprovalDenied | Code::Declined | Code::NobodyThere => {
+                Self::Refused
+            }
+            Code::Llm | Code::Structured | Code::Decision => Self::Model,
+            Code::NoRuntime | Code::NoProvider => Self::Model,
+            Code::LimitReached | Code::AskTimeout | Code::Cancelled => Self::Stopped,
             // `Internal`, and codes that are younger than this list.
             _ => Self::Internal,
         }
@@ -311,6 +311,7 @@ fn shown_in(session: &SessionId) -> String {
 
 /// What a person can do when nobody knows better.
 const DOCTOR: &str = "`openprogram doctor` checks this machine and the project";
+const ON_TERMINAL: &str = "run it on a terminal, where you are asked";
 const SESSIONS: &str = "`openprogram sessions` lists the sessions";
 
 /// What a person can do about an error that is no failure of a run, where its sentence does not say.
@@ -358,8 +359,9 @@ fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
             // Whole, since half a command is another one, and ready to be pasted.
             detail("how_to_allow").map(|how| format!("to allow it: {how}"))
         }
+        FailureCode::NobodyThere => Some(ON_TERMINAL.to_owned()),
         FailureCode::ApprovalDenied if detail("reason") == Some("nobody-there") => {
-            Some("run it on a terminal, where you are asked".to_owned())
+            Some(ON_TERMINAL.to_owned())
         }
         // Most sentences of this kind name the ways already.
         FailureCode::NoProvider if failure.message.contains("--model") => None,

@@ -1,6 +1,7 @@
 //! The command line as a person and as a script use it: real processes, real files.
 
 mod approvals;
+mod asking;
 mod broken;
 mod build;
 mod completions;

@@ -40,12 +40,15 @@ const CORE: Arrows = Arrows {
             "llm",
             &["content", "failure", "id", "session", "structured", "tool"],
         ),
-        ("question", &["failure", "grant", "id", "schema"]),
+        (
+            "question",
+            &["text", "decision", "failure", "grant", "id", "schema"],
+        ),
         (
             "guest",
             &[
                 "content", "failure", "function", "grant", "id", "tool", "session", "llm",
-                "decision",
+                "decision", "question",
             ],
         ),
     ],
@@ -92,6 +95,10 @@ const RUNTIME: Arrows = Arrows {
         ("deadline", &["sources", "ports"]),
         (
             "approval",
+            &["accesses", "frame", "ports", "recorder", "deadline"],
+        ),
+        (
+            "asking",
             &["accesses", "frame", "ports", "recorder", "deadline"],
         ),
         (
@@ -241,6 +248,7 @@ const RUNTIME: Arrows = Arrows {
             "services",
             &[
                 "approval",
+                "asking",
                 "limits",
                 "frame",
                 "ports",

@@ -18,6 +18,7 @@ wasmtime::component::bindgen!({
             import openprogram:agentic/runtime@0.1.0;
             import openprogram:agentic/decision@0.1.0;
             import openprogram:agentic/functions@0.1.0;
+            import openprogram:agentic/ask@0.1.0;
             import openprogram:agentic/decision-state@0.1.0;
             import openprogram:agentic/completion@0.1.0;
             export openprogram:agentic/metadata@0.1.0;
@@ -35,6 +36,8 @@ wasmtime::component::bindgen!({
         "openprogram:agentic/runtime.usage": crate::handles::UsageHandle,
         "openprogram:agentic/decision.menu": crate::handles::MenuHandle,
         "openprogram:agentic/decision.picked": crate::handles::PickedHandle,
+        "openprogram:agentic/ask.card": crate::handles::CardHandle,
+        "openprogram:agentic/ask.answer": crate::handles::AnswerHandle,
         "openprogram:agentic/decision-state.state": crate::handles::StateHandle,
         "openprogram:agentic/completion.prompt": crate::handles::PromptHandle,
         "openprogram:agentic/completion.sink": crate::handles::SinkHandle,

@@ -24,6 +24,12 @@ pub enum FailureCode {
     Denied,
     /// A person had to approve it and did not; `details.reason` says why there is no approval.
     ApprovalDenied,
+    /// A person was asked and did not want to answer.
+    Declined,
+    /// A person was asked and gave no answer in time.
+    AskTimeout,
+    /// Nobody is there who could be asked.
+    NobodyThere,
     /// A limit was reached; `details.which` names it.
     LimitReached,
     /// The run was cancelled.
@@ -39,7 +45,7 @@ pub enum FailureCode {
 }
 
 impl FailureCode {
-    const ALL: [(Self, &str); 14] = [
+    const ALL: [(Self, &str); 17] = [
         (Self::Llm, "llm"),
         (Self::Structured, "structured"),
         (Self::Decision, "decision"),
@@ -48,6 +54,9 @@ impl FailureCode {
         (Self::InvalidArgument, "invalid-argument"),
         (Self::Denied, "denied"),
         (Self::ApprovalDenied, "approval-denied"),
+        (Self::Declined, "declined"),
+        (Self::AskTimeout, "ask-timeout"),
+        (Self::NobodyThere, "nobody-there"),
         (Self::LimitReached, "limit-reached"),
         (Self::Cancelled, "cancelled"),
         (Self::NotFound, "not-found"),

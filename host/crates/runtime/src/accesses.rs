@@ -18,12 +18,17 @@ const GRANT_BYTES_MAX: usize = 4_096;
 /// next question is refused as the limit `approvals`.
 const APPROVALS_MAX: u64 = 64;
 
+/// How many questions one call may put; a person who is asked more often gives up. The next one is
+/// refused as the limit `questions`.
+const QUESTIONS_MAX: u64 = 64;
+
 /// The accesses of one call.
 #[derive(Debug, Default)]
 pub(crate) struct Accesses {
     listed: Vec<(Access, u64)>,
     n_left_out: u64,
     n_approvals: u64,
+    n_questions: u64,
     receipts: Vec<Json>,
 }
 
@@ -49,6 +54,19 @@ impl Accesses {
             return Err(Failure::limit("approvals", APPROVALS_MAX, message));
         }
         self.n_approvals += 1;
+        Ok(())
+    }
+
+    /// Counts one question of the function itself.
+    ///
+    /// # Errors
+    /// `limit-reached` when the call has asked often enough.
+    pub(crate) fn count_question(&mut self) -> Result<(), Failure> {
+        if self.n_questions >= QUESTIONS_MAX {
+            let message = format!("one call asked more than {QUESTIONS_MAX} questions");
+            return Err(Failure::limit("questions", QUESTIONS_MAX, message));
+        }
+        self.n_questions += 1;
         Ok(())
     }
 

@@ -178,6 +178,7 @@ async fn answer(ports: &Ports, frame: &Frame, approval: Approval) -> ReceiptAnsw
     let question = Question {
         session: frame.run.session.clone(),
         function: Some(approval.function.clone()),
+        component: Some(approval.component.clone()),
         body: QuestionBody::Approval(Box::new(approval)),
     };
     let body = question.body.clone();

@@ -70,6 +70,7 @@ mod admission;
 mod approval;
 mod arguments;
 mod ask;
+mod asking;
 mod attempt;
 mod budget;
 mod call;
@@ -119,6 +120,7 @@ use std::sync::Arc;
 use openprogram_core::Json;
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::{Failure, FailureCode};
+use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{Closing, ExecReply};
 use openprogram_core::session::SessionStore;
 
@@ -168,6 +170,16 @@ impl Runtime {
     #[must_use]
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.ports.parts.catalog
+    }
+
+    /// The name of the main model, which turns at the top are made with.
+    ///
+    /// # Errors
+    /// `no-provider`, with the ways to set one, when there is none or it does not write text.
+    pub fn writing_model(&self) -> Result<&str, Failure> {
+        let provider = complete::lent_provider(&self.ports, RuntimeRole::Main)?;
+        complete::check_writes(provider)?;
+        Ok(provider.name())
     }
 
     /// Where the sessions are.

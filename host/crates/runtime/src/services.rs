@@ -10,8 +10,10 @@ use openprogram_core::grant::Access;
 use openprogram_core::guest::{
     ApprovalRequest, Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption,
 };
+use openprogram_core::question::{AskReply, AskRequest};
 
 use crate::approval::approve_use;
+use crate::asking::{ask_user, can_ask};
 use crate::call::call_by_name;
 use crate::closing::{exec_closing, exec_picking};
 use crate::complete::provider_of;
@@ -137,6 +139,15 @@ impl HostServices for Services {
     async fn approve(&self, request: ApprovalRequest) -> Result<(), Failure> {
         self.check_running()?;
         approve_use(&self.ports, &self.frame, request).await
+    }
+
+    fn can_ask(&self) -> bool {
+        self.check_running().is_ok() && can_ask(&self.ports, &self.frame)
+    }
+
+    async fn ask_user(&self, request: AskRequest) -> Result<AskReply, Failure> {
+        self.check_running()?;
+        ask_user(&self.ports, &self.frame, request).await
     }
 
     async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure> {

@@ -1,19 +1,28 @@
 //! Questions on the terminal: one at a time, with the progress of the run held back meanwhile.
 //!
-//! Nobody is there unless both the input and the words of the command are on a terminal: what comes
+//! Approvals are questions of ours, and all others are questions of components; they look different,
+//! and neither can look like the other. Nobody is there unless both the input and the words of the command are on a terminal: what comes
 //! through a pipe is data and answers nothing. What was typed before a question is no answer to it.
 
+mod asked;
+mod dialogue;
+mod echo;
 mod lines;
 mod shown;
 
+#[cfg(test)]
+mod tests;
+
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use openprogram_core::question::{Answer, Question, QuestionBody, Questions, Unanswered};
-use tokio::sync::Semaphore;
+use openprogram_core::id::SessionId;
+use openprogram_core::question::{Answer, Approval, Question, QuestionBody, Questions, Unanswered};
+use tokio::sync::{Semaphore, watch};
 
-use self::lines::Lines;
+pub(super) use self::lines::{Lines, Typed};
 use self::shown::{PROMPT, Said, approval_text, read};
 use super::console::Console;
 use super::progress::Pauser;
@@ -25,21 +34,72 @@ const UNCLEAR_MAX: usize = 3;
 pub(super) struct TerminalQuestions {
     /// Held by the question that is on the screen; the others queue in their order.
     screen: Semaphore,
-    progress: Pauser,
+    /// The progress that is held back; another one for each turn of a chat.
+    progress: Mutex<Pauser>,
     lines: Lines,
-    /// Whether the input has ended.
+    /// Whether a question is on the screen, so that what is typed is an answer to it.
+    is_asking: watch::Sender<bool>,
+    /// Whether the input is gone for good.
     is_gone: AtomicBool,
 }
 
 impl TerminalQuestions {
     /// Asks at the terminal of this process, and holds `progress` back while it does.
     pub(super) fn new(progress: Pauser) -> Self {
+        Self::with_lines(progress, Lines::default())
+    }
+
+    /// The same, with answers from lines that somebody else reads between the questions.
+    pub(super) fn with_lines(progress: Pauser, lines: Lines) -> Self {
         Self {
             screen: Semaphore::new(1),
-            progress,
-            lines: Lines::default(),
+            progress: Mutex::new(progress),
+            lines,
+            is_asking: watch::Sender::new(false),
             is_gone: AtomicBool::new(false),
         }
+    }
+
+    /// Holds another progress back from now on.
+    pub(super) fn set_progress(&self, progress: Pauser) {
+        // One assignment leaves it whole.
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    }
+
+    /// Tells whether what is typed is an answer to a question.
+    pub(super) fn asking(&self) -> watch::Receiver<bool> {
+        self.is_asking.subscribe()
+    }
+
+    /// Has a person approve something, or not.
+    async fn approved(
+        &self,
+        session: &SessionId,
+        approval: &Approval,
+    ) -> Result<Answer, Unanswered> {
+        say(&approval_text(session, approval));
+        for _ in 0..UNCLEAR_MAX {
+            let prompt = Line::show(PROMPT);
+            let typed = self.lines.next().await;
+            prompt.answered();
+            match typed {
+                Some(Typed::Line(line)) => match read(&line) {
+                    Said::Yes => return Ok(Answer::Approved(true)),
+                    Said::No => return Ok(Answer::Approved(false)),
+                    Said::Unclear => say("answer `y` for yes or `n` for no\n"),
+                },
+                Some(Typed::End) => {
+                    say("\n");
+                    return Err(Unanswered::Declined);
+                }
+                None => {
+                    self.is_gone.store(true, Ordering::Relaxed);
+                    say("\n");
+                    return Err(Unanswered::Declined);
+                }
+            }
+        }
+        Ok(Answer::Approved(false))
     }
 }
 
@@ -55,46 +115,51 @@ impl Questions for TerminalQuestions {
     }
 
     async fn ask(&self, question: Question) -> Result<Answer, Unanswered> {
-        // Nothing puts the other kinds here: no guest has a way to ask yet.
-        let QuestionBody::Approval(approval) = &question.body else {
-            return Err(Unanswered::NobodyThere);
-        };
         let turn = self.screen.acquire().await;
         let _turn = turn.map_err(|_| Unanswered::NobodyThere)?;
         if !self.can_ask() {
             return Err(Unanswered::NobodyThere);
         }
-        let _paused = self.progress.pause().await;
+        let progress = self
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let _paused = progress.pause().await;
+        let _asking = Asking::begin(&self.is_asking);
         self.lines.forget_what_was_typed().await;
-        say(&approval_text(&question.session, approval));
-        for _ in 0..UNCLEAR_MAX {
-            let prompt = Prompt::show();
-            let line = self.lines.next().await;
-            prompt.answered();
-            match line.as_deref().map(read) {
-                Some(Said::Yes) => return Ok(Answer::Approved(true)),
-                Some(Said::No) => return Ok(Answer::Approved(false)),
-                Some(Said::Unclear) => say("answer `y` for yes or `n` for no\n"),
-                None => {
-                    self.is_gone.store(true, Ordering::Relaxed);
-                    say("\n");
-                    return Err(Unanswered::Declined);
-                }
-            }
+        match &question.body {
+            QuestionBody::Approval(approval) => self.approved(&question.session, approval).await,
+            _ => dialogue::put(&self.lines, &question).await,
         }
-        Ok(Answer::Approved(false))
     }
 }
 
-/// The line on which the answer is typed. When the question is withdrawn, what follows begins on a
+/// A question is on the screen while this is there.
+struct Asking<'a>(&'a watch::Sender<bool>);
+
+impl<'a> Asking<'a> {
+    fn begin(is_asking: &'a watch::Sender<bool>) -> Self {
+        is_asking.send_replace(true);
+        Self(is_asking)
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.send_replace(false);
+    }
+}
+
+/// The line on which an answer is typed. When the question is withdrawn, what follows begins on a
 /// line of its own.
-struct Prompt {
+struct Line {
     is_answered: bool,
 }
 
-impl Prompt {
-    fn show() -> Self {
-        say(PROMPT);
+impl Line {
+    fn show(before: &str) -> Self {
+        say(before);
         Self { is_answered: false }
     }
 
@@ -103,7 +168,7 @@ impl Prompt {
     }
 }
 
-impl Drop for Prompt {
+impl Drop for Line {
     fn drop(&mut self) {
         if !self.is_answered {
             say("\n(withdrawn)\n");

@@ -1,5 +1,6 @@
 //! What the handles of a guest stand for. The generated bindings name these types.
 
+mod card;
 mod menu;
 mod picture;
 mod sink;
@@ -14,7 +15,12 @@ pub(crate) use menu::{RETRIES_DEFAULT, hold, invalid};
 pub(crate) use sink::{Mailbox, Piece};
 pub(crate) use turn::Held;
 #[expect(unreachable_pub, reason = "the generated bindings re-export them")]
-pub use {menu::MenuHandle, sink::SinkHandle, turn::RequestHandle};
+pub use {
+    card::{AnswerHandle, CardHandle},
+    menu::MenuHandle,
+    sink::SinkHandle,
+    turn::RequestHandle,
+};
 
 /// A handle to one of the runtimes of a call.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]

@@ -3,6 +3,7 @@
 //! A failure is a value for the guest. A trap is written on purpose, where a guest uses a handle
 //! it does not have or floods the host.
 
+mod ask;
 mod completion;
 mod decision;
 mod decision_state;

@@ -8,6 +8,7 @@ use crate::Json;
 use crate::failure::{Failure, FailureCode};
 use crate::function::RuntimeRef;
 use crate::grant::{Access, GrantKind};
+use crate::question::{AskReply, AskRequest};
 
 /// Something that a person has to agree to before it happens: a use of a grant that asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +90,20 @@ pub trait HostServices: Send + Sync {
     async fn approve(&self, request: ApprovalRequest) -> Result<(), Failure> {
         let message = format!("nobody is there to approve `{}`", request.what);
         Err(Failure::new(FailureCode::Denied, message).with("what", request.what))
+    }
+
+    /// Whether a question would reach a person: it is granted, and somebody is there.
+    fn can_ask(&self) -> bool {
+        false
+    }
+
+    /// Puts a question to the person who runs the function, and waits for the answer.
+    ///
+    /// The default refuses: there is nobody to ask.
+    async fn ask_user(&self, request: AskRequest) -> Result<AskReply, Failure> {
+        let _ = request;
+        let message = "nobody is there to ask";
+        Err(Failure::new(FailureCode::NobodyThere, message))
     }
 
     /// Calls a function by name.

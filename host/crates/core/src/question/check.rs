@@ -1,46 +1,151 @@
 //! Which questions can be put, and which answers fit them.
 
 use super::{Answer, FormField, Prompt, QuestionBody, Unanswered};
+use crate::failure::{Failure, FailureCode};
 use crate::schema::{CheckMode, check_value, names_equal};
+use crate::text::{clean, is_clean_line};
 use crate::{Json, JsonObject};
 
-/// Most prompts of one question, and most fields of a form.
+/// Most prompts of one question, and most fields of a form, as the limit `card_prompts`. A person
+/// who is shown more of them answers nothing.
 pub const PROMPTS_MAX: usize = 32;
-/// Most options of one prompt; a list that is longer is not read.
+/// Most options of one prompt, as `prompt_options`; a list that is longer is not read.
 pub const OPTIONS_MAX: usize = 100;
+/// Most bytes of the text of a prompt, of a confirmation and of a form, as `prompt_bytes`: a page.
+pub const PROMPT_BYTES_MAX: usize = 4_096;
+/// Most bytes of one option, as `option_bytes`: a few lines of a terminal.
+pub const OPTION_BYTES_MAX: usize = 512;
+/// Most bytes of all texts of one question, as `card_bytes`.
+pub const CARD_BYTES_MAX: usize = 64 * 1024;
+/// Most bytes of one text of an answer; a longer one is refused to whoever answers.
+pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// Why a question cannot be put or an answer does not fit.
+/// Why an answer does not fit, in words for whoever gave it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct AnswerError(String);
+pub struct AnswerError(pub(super) String);
+
+/// Why a question cannot be put.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct QuestionError {
+    /// The offending part, for example `questions[0].options` or `fields.size`.
+    pub path: String,
+    /// The limit that was reached, with its value; `None` for what is wrong in itself.
+    pub limit: Option<(&'static str, u64)>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl QuestionError {
+    /// Something that is wrong in itself.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            limit: None,
+            message: message.into(),
+        }
+    }
+
+    /// A limit that was reached.
+    pub fn limit(which: &'static str, limit: usize, path: &str, message: String) -> Self {
+        Self {
+            path: path.to_owned(),
+            limit: Some((which, limit as u64)),
+            message,
+        }
+    }
+
+    /// As whoever asks is told: `limit-reached`, or `invalid-argument` with the path.
+    #[must_use]
+    pub fn to_failure(&self) -> Failure {
+        match self.limit {
+            Some((which, limit)) => Failure::limit(which, limit, self.message.clone()),
+            None => Failure::new(FailureCode::InvalidArgument, self.message.clone())
+                .with("path", self.path.clone()),
+        }
+    }
+}
 
 impl QuestionBody {
     /// Checks the question itself, its defaults among them.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub fn check(&self) -> Result<(), AnswerError> {
+    /// What is wrong with it, or which limit it reaches.
+    pub fn check(&self) -> Result<(), QuestionError> {
         match self {
-            Self::Approval(_) | Self::Confirm { .. } => Ok(()),
+            Self::Approval(_) => return Ok(()),
+            Self::Confirm { text, .. } => check_text("prompt", text)?,
             Self::Ask(prompts) => {
-                check_count(prompts.len(), "prompts")?;
-                prompts.iter().try_for_each(check_prompt)
+                check_count(prompts.len(), "prompts", "questions")?;
+                for (at, prompt) in prompts.iter().enumerate() {
+                    check_prompt(&format!("questions[{at}]"), prompt)?;
+                }
             }
-            Self::Form { fields, .. } => {
-                check_count(fields.len(), "fields")?;
-                fields.iter().enumerate().try_for_each(|(at, field)| {
+            Self::Form { title, fields } => {
+                check_text("prompt", title)?;
+                check_count(fields.len(), "fields", "fields")?;
+                for (at, field) in fields.iter().enumerate() {
                     let name = &field.field.name;
+                    let path = format!("fields.{name}");
                     let is_same = |other: &FormField| names_equal(&other.field.name, name);
                     if fields[..at].iter().any(is_same) {
-                        return fail(format!("the form has two fields `{name}`"));
+                        let message = format!("the form has two fields `{name}`");
+                        return Err(QuestionError::new(path, message));
                     }
-                    field
-                        .default
-                        .as_ref()
-                        .map_or(Ok(()), |default| check_field(field, default).map(|_| ()))
-                })
+                    if let Some(default) = &field.default {
+                        check_field(field, default)
+                            .map_err(|error| QuestionError::new(path, error.0))?;
+                    }
+                }
             }
         }
+        let bytes = self.bytes();
+        if bytes > CARD_BYTES_MAX {
+            let message = format!(
+                "the texts of the question have {bytes} bytes; the most is {CARD_BYTES_MAX}"
+            );
+            return Err(QuestionError::limit(
+                "card_bytes",
+                CARD_BYTES_MAX,
+                "prompt",
+                message,
+            ));
+        }
+        Ok(())
+    }
+
+    /// How long all its texts are together.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Approval(_) => 0,
+            Self::Confirm { text, .. } => text.len(),
+            Self::Ask(prompts) => prompts.iter().map(prompt_bytes).sum(),
+            Self::Form { title, fields } => {
+                title.len() + fields.iter().map(field_bytes).sum::<usize>()
+            }
+        }
+    }
+
+    /// The question with words in which everything can be seen: what its author wrote may drive a
+    /// terminal or read differently than it is. Options and names are refused instead of cleaned,
+    /// since they come back as answers.
+    #[must_use]
+    pub fn cleaned(mut self) -> Self {
+        let clean_in = |text: &mut String| *text = clean(text).trim().to_owned();
+        match &mut self {
+            Self::Approval(_) => {}
+            Self::Confirm { text, .. } => clean_in(text),
+            Self::Ask(prompts) => prompts
+                .iter_mut()
+                .for_each(|prompt| clean_in(&mut prompt.text)),
+            Self::Form { title, fields } => {
+                clean_in(title);
+                let words = fields.iter_mut().map(|field| &mut field.field.description);
+                words.flatten().for_each(clean_in);
+            }
+        }
+        self
     }
 
     /// Checks an answer against the question, and gives it in its final form: options as the
@@ -68,13 +173,13 @@ impl QuestionBody {
         }
     }
 
-    /// What holds when nobody answered: the defaults, where the question has them for everything
-    /// and the person was not the one who refused. An approval has none.
+    /// What holds when nobody answered, or nobody is there: the defaults, where the question has them
+    /// for everything. A person who declines gets none of them, and an approval has none.
     ///
     /// # Errors
     /// The same reason again.
     pub fn without_answer(&self, reason: Unanswered) -> Result<Answer, Unanswered> {
-        if reason != Unanswered::TimedOut {
+        if reason == Unanswered::Declined {
             return Err(reason);
         }
         let answer = match self {
@@ -92,38 +197,99 @@ impl QuestionBody {
     }
 }
 
-fn fail<T>(message: String) -> Result<T, AnswerError> {
-    Err(AnswerError(message))
-}
-
-fn check_count(count: usize, what: &str) -> Result<(), AnswerError> {
+fn check_count(count: usize, what: &str, path: &str) -> Result<(), QuestionError> {
     match count {
-        0 => fail(format!("the question has no {what}")),
+        0 => {
+            let message = format!("the question has no {what}");
+            Err(QuestionError::new(path, message))
+        }
         1..=PROMPTS_MAX => Ok(()),
-        _ => fail(format!("the question has more than {PROMPTS_MAX} {what}")),
+        _ => {
+            let message = format!("the question has more than {PROMPTS_MAX} {what}");
+            Err(QuestionError::limit(
+                "card_prompts",
+                PROMPTS_MAX,
+                path,
+                message,
+            ))
+        }
     }
 }
 
-fn check_prompt(prompt: &Prompt) -> Result<(), AnswerError> {
-    let options = &prompt.options;
-    if options.len() > OPTIONS_MAX {
-        return fail(format!("a prompt has more than {OPTIONS_MAX} options"));
+fn check_text(path: &str, text: &str) -> Result<(), QuestionError> {
+    if text.len() > PROMPT_BYTES_MAX {
+        let message = format!("`{path}` is longer than {PROMPT_BYTES_MAX} bytes");
+        let limit = PROMPT_BYTES_MAX;
+        return Err(QuestionError::limit("prompt_bytes", limit, path, message));
     }
-    if let Some((at, option)) = options
-        .iter()
-        .enumerate()
-        .find(|(at, option)| option.trim().is_empty() || options[..*at].contains(option))
-    {
-        return fail(format!(
-            "option {} (`{option}`) is empty or there twice",
-            at + 1
+    if clean(text).trim().is_empty() {
+        let message = format!("`{path}` asks nothing; give it a text");
+        return Err(QuestionError::new(path, message));
+    }
+    Ok(())
+}
+
+fn check_prompt(path: &str, prompt: &Prompt) -> Result<(), QuestionError> {
+    check_text(&format!("{path}.prompt"), &prompt.text)?;
+    let options = &prompt.options;
+    let of_options = format!("{path}.options");
+    if options.len() > OPTIONS_MAX {
+        let message = format!("a prompt has more than {OPTIONS_MAX} options");
+        return Err(QuestionError::limit(
+            "prompt_options",
+            OPTIONS_MAX,
+            &of_options,
+            message,
         ));
     }
-    if prompt.multiple && options.is_empty() {
-        return fail("several options may be chosen, and there are none".to_owned());
+    for (at, option) in options.iter().enumerate() {
+        let number = at + 1;
+        if option.len() > OPTION_BYTES_MAX {
+            let message = format!("option {number} is longer than {OPTION_BYTES_MAX} bytes");
+            let limit = OPTION_BYTES_MAX;
+            return Err(QuestionError::limit(
+                "option_bytes",
+                limit,
+                &of_options,
+                message,
+            ));
+        }
+        if !is_clean_line(option) {
+            let message = format!(
+                "option {number} has line breaks, control or invisible characters; leave them out"
+            );
+            return Err(QuestionError::new(of_options, message));
+        }
+        if option.trim().is_empty() || options[..at].contains(option) {
+            let message = format!("option {number} (`{option}`) is empty or there twice");
+            return Err(QuestionError::new(of_options, message));
+        }
     }
-    let default = prompt.default.clone();
-    default.map_or(Ok(()), |default| check_reply(prompt, default).map(|_| ()))
+    if prompt.multiple && options.is_empty() {
+        let message = "several options may be chosen, and there are none";
+        return Err(QuestionError::new(of_options, message));
+    }
+    let Some(default) = prompt.default.clone() else {
+        return Ok(());
+    };
+    let checked = check_reply(prompt, default);
+    let wrong = |error: AnswerError| QuestionError::new(format!("{path}.default"), error.0);
+    checked.map(|_| ()).map_err(wrong)
+}
+
+fn prompt_bytes(prompt: &Prompt) -> usize {
+    let texts = prompt.options.iter().chain(prompt.default.iter().flatten());
+    prompt.text.len() + texts.map(String::len).sum::<usize>()
+}
+
+fn field_bytes(field: &FormField) -> usize {
+    let words = field.field.description.as_ref().map_or(0, String::len);
+    let values = field.field.options.iter().chain(&field.default);
+    field.field.name.len() + words + values.map(|value| value.to_string().len()).sum::<usize>()
+}
+
+fn fail<T>(message: String) -> Result<T, AnswerError> {
+    Err(AnswerError(message))
 }
 
 /// An option is meant by its exact text, or by another case of it where no other option is.
@@ -133,6 +299,9 @@ fn check_reply(prompt: &Prompt, reply: Vec<String>) -> Result<Vec<String>, Answe
     }
     let mut checked: Vec<String> = Vec::with_capacity(reply.len().min(OPTIONS_MAX));
     for text in reply {
+        if text.len() > ANSWER_BYTES_MAX {
+            return fail(format!("an answer is longer than {ANSWER_BYTES_MAX} bytes"));
+        }
         let known = option(&prompt.options, &text).cloned();
         let known = match known {
             Some(option) => option,
@@ -191,8 +360,20 @@ fn check_form(fields: &[FormField], values: &JsonObject) -> Result<JsonObject, A
 }
 
 fn check_field(field: &FormField, value: &Json) -> Result<Json, AnswerError> {
+    let name = &field.field.name;
+    if value
+        .as_str()
+        .is_some_and(|text| text.len() > ANSWER_BYTES_MAX)
+    {
+        return fail(format!("`{name}` is longer than {ANSWER_BYTES_MAX} bytes"));
+    }
     match check_value(value, &field.field, CheckMode::Lenient) {
-        Ok(checked) => Ok(checked.value),
-        Err(error) => fail(format!("`{}`: {error}", field.field.name)),
+        Ok(checked) => match field.range.problem(&checked.value) {
+            Some(problem) => fail(format!("`{name}`: {problem}")),
+            None => Ok(checked.value),
+        },
+        // What was typed into it is seen by nobody.
+        Err(_) if field.secret => fail(format!("`{name}` is not what it can take")),
+        Err(error) => fail(error.to_string()),
     }
 }

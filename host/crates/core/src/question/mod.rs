@@ -5,6 +5,8 @@
 
 mod approval;
 mod check;
+mod form;
+mod record;
 
 #[cfg(test)]
 mod tests;
@@ -13,10 +15,14 @@ use async_trait::async_trait;
 
 use crate::JsonObject;
 use crate::id::SessionId;
-use crate::schema::Field;
 
 pub use approval::{Approval, AskingGrant, Receipt, ReceiptAnswer, unapproved};
-pub use check::{AnswerError, OPTIONS_MAX, PROMPTS_MAX};
+pub use check::{
+    ANSWER_BYTES_MAX, AnswerError, CARD_BYTES_MAX, OPTION_BYTES_MAX, OPTIONS_MAX, PROMPT_BYTES_MAX,
+    PROMPTS_MAX, QuestionError,
+};
+pub use form::{FormField, NumberRange, parse_form};
+pub use record::{answer_to_json, question_to_json, secret_names};
 
 /// Whoever can be asked.
 ///
@@ -76,6 +82,8 @@ pub struct Question {
     pub session: SessionId,
     /// The full name of the function that asks; `None` for a question of the host itself.
     pub function: Option<String>,
+    /// The component of that function.
+    pub component: Option<String>,
     /// What is asked.
     pub body: QuestionBody,
 }
@@ -118,17 +126,6 @@ pub struct Prompt {
     pub default: Option<Vec<String>>,
 }
 
-/// One field of a form.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FormField {
-    /// Name, type, description and allowed values.
-    pub field: Field,
-    /// Whether a value must be given.
-    pub required: bool,
-    /// The value when none is given.
-    pub default: Option<crate::Json>,
-}
-
 /// An answer, not yet checked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
@@ -140,4 +137,23 @@ pub enum Answer {
     Confirmed(bool),
     /// Values by the names of the fields.
     Filled(JsonObject),
+}
+
+/// A question as a function puts it. It is never an approval: those are the host's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskRequest {
+    /// What is asked.
+    pub body: QuestionBody,
+    /// How long to wait for the answer; `None` for as long as the host lets questions wait, which is
+    /// also the most.
+    pub timeout_ms: Option<u64>,
+}
+
+/// What a function is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskReply {
+    /// The answer, checked, in its final form.
+    pub answer: Answer,
+    /// Whether these are the defaults, because nobody answered.
+    pub is_default: bool,
 }

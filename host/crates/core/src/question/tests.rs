@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use super::*;
+use crate::failure::Failure;
 use crate::grant::GrantKind;
 use crate::id::Timestamp;
-use crate::schema::{IntegerKind, Type};
+use crate::schema::{Field, IntegerKind, Type};
 use crate::{Json, JsonObject};
 
 fn prompt(options: &[&str]) -> Prompt {
@@ -95,9 +96,9 @@ fn a_question_that_cannot_be_answered_is_not_put() {
 
 fn form() -> QuestionBody {
     let field = |name: &str, ty, required, default| FormField {
-        field: Field::new(name, ty),
         required,
         default,
+        ..FormField::new(Field::new(name, ty))
     };
     QuestionBody::Form {
         title: "An order".to_owned(),
@@ -163,12 +164,15 @@ fn defaults_hold_for_silence_and_never_for_a_refusal() {
     ] {
         assert_eq!(
             body.without_answer(Unanswered::TimedOut),
-            expected,
+            expected.clone(),
             "{body:?}"
         );
-        for reason in [Unanswered::Declined, Unanswered::NobodyThere] {
-            assert_eq!(body.without_answer(reason), Err(reason), "{body:?}");
-        }
+        let declined = Unanswered::Declined;
+        assert_eq!(body.without_answer(declined), Err(declined), "{body:?}");
+        // Where nobody is, nobody is waited for, and the rest is the same.
+        let nobody = body.without_answer(Unanswered::NobodyThere);
+        let expected = expected.map_err(|_| Unanswered::NobodyThere);
+        assert_eq!(nobody, expected, "{body:?}");
     }
 }
 
@@ -239,4 +243,140 @@ fn a_receipt_reads_back() {
         }
     }
     assert_eq!(Receipt::from_json(&Json::Object(JsonObject::new())), None);
+}
+
+/// What a form is, or why it is none.
+fn parsed(fields: Json) -> String {
+    match parse_form(&fields) {
+        Ok(fields) => {
+            let body = QuestionBody::Form {
+                title: "F".to_owned(),
+                fields,
+            };
+            match body.check() {
+                Ok(()) => Json::Object(question_to_json(&body)).to_string(),
+                Err(error) => format!("{} | {error}", error.path),
+            }
+        }
+        Err(error) => format!("{} | {error}", error.path),
+    }
+}
+
+#[test]
+fn a_form_is_read_from_its_json_and_nothing_in_it_is_guessed() {
+    let fields = json!({
+        "name": "Who is it for?",
+        "n": {"type": "integer", "default": 1, "minimum": 1, "maximum": 9},
+        "size": {"options": ["s", "m"], "required": false},
+        "key": {"secret": true},
+    });
+    let shown: Json = serde_json::from_str(&parsed(fields)).unwrap();
+    let fields = &shown["fields"];
+    assert_eq!(fields["required"], json!(["name", "key"]));
+    assert_eq!(fields["properties"]["n"]["minimum"], json!(1.0));
+    assert_eq!(fields["properties"]["n"]["default"], json!(1));
+    assert_eq!(fields["properties"]["key"]["writeOnly"], json!(true));
+    for (fields, expected) in [
+        (
+            json!([]),
+            "fields | `fields` must be a JSON object from names to fields",
+        ),
+        (json!({}), "fields | the question has no fields"),
+        (
+            json!({"a": {"tpye": "string"}}),
+            "fields.a | a field has no `tpye`; it has `type`, `description`, `options`, `fields`, \
+             `items`, `default`, `required`, `secret`, `minimum`, `maximum`",
+        ),
+        (
+            json!({"a": {"type": "integer", "default": "x"}}),
+            "fields.a | `a`: expected an integer, got a string",
+        ),
+        (
+            json!({"a": {"type": "integer", "default": 3, "maximum": 2}}),
+            "fields.a | `a`: 3 is not at most 2",
+        ),
+        (
+            json!({"a": {"minimum": 2}}),
+            "fields.a.minimum | `fields.a.minimum` is a number, and goes with a number",
+        ),
+        (
+            json!({"a": {"secret": true, "default": "x"}}),
+            "fields.a.secret | `fields.a.secret` is for a text without allowed values and without a \
+             default",
+        ),
+        (
+            json!({"a": {"required": "yes"}}),
+            "fields.a.required | `fields.a.required` is true or false",
+        ),
+    ] {
+        assert_eq!(parsed(fields.clone()), expected, "{fields}");
+    }
+}
+
+#[test]
+fn what_is_long_or_cannot_be_seen_is_refused_with_the_limit_that_it_reaches() {
+    let refused = |body: QuestionBody| body.check().unwrap_err().to_failure();
+    let ask = |change: fn(&mut Prompt)| {
+        let mut prompt = prompt(&["a"]);
+        change(&mut prompt);
+        refused(QuestionBody::Ask(vec![prompt]))
+    };
+    let which = |failure: Failure| failure.details["which"].as_str().unwrap().to_owned();
+    let long = ask(|prompt| prompt.text = "x".repeat(PROMPT_BYTES_MAX + 1));
+    assert_eq!(which(long), "prompt_bytes");
+    let option = ask(|prompt| prompt.options.push("x".repeat(OPTION_BYTES_MAX + 1)));
+    assert_eq!(which(option), "option_bytes");
+    let many = ask(|prompt| prompt.options = (0..=OPTIONS_MAX).map(|n| n.to_string()).collect());
+    assert_eq!(which(many), "prompt_options");
+    let prompts = refused(QuestionBody::Ask(vec![prompt(&[]); PROMPTS_MAX + 1]));
+    assert_eq!(which(prompts), "card_prompts");
+    let mut full = prompt(&[]);
+    full.text = "x".repeat(PROMPT_BYTES_MAX);
+    let card = refused(QuestionBody::Ask(vec![full; 17]));
+    assert_eq!(which(card), "card_bytes");
+
+    for option in ["a\nb", "\u{1b}[2J", "a\u{202e}b", "\u{200b}"] {
+        let body = QuestionBody::Ask(vec![prompt(&["ok", option])]);
+        let failure = refused(body);
+        assert_eq!(
+            failure.details["path"], "questions[0].options",
+            "{option:?}"
+        );
+    }
+    for text in ["", " \n", "\u{1b}[2J"] {
+        let body = QuestionBody::Confirm {
+            text: text.to_owned(),
+            default: None,
+        };
+        assert_eq!(refused(body).details["path"], "prompt", "{text:?}");
+    }
+    let body = QuestionBody::Confirm {
+        text: " Go\u{1b}[2J on? \n".to_owned(),
+        default: None,
+    };
+    let QuestionBody::Confirm { text, .. } = body.cleaned() else {
+        panic!("the same kind");
+    };
+    assert_eq!(text, "Go on?");
+}
+
+#[test]
+fn a_secret_is_in_no_record_and_in_no_error() {
+    let fields = parse_form(&json!({"user": "", "pass-word": {"secret": true}})).unwrap();
+    let body = QuestionBody::Form {
+        title: "Log in".to_owned(),
+        fields,
+    };
+    assert_eq!(secret_names(&body), ["pass-word"]);
+    let values = json!({"user": "u", "pass_word": "hunter2"});
+    let Json::Object(values) = values else {
+        panic!("an object");
+    };
+    let answer = body.check_answer(Answer::Filled(values)).unwrap();
+    assert_eq!(answer_to_json(&body, &answer), json!({"user": "u"}));
+    let Json::Object(values) = json!({"user": "u", "pass-word": [7_777]}) else {
+        panic!("an object");
+    };
+    let error = body.check_answer(Answer::Filled(values)).unwrap_err();
+    assert_eq!(error.to_string(), "`pass-word` is not what it can take");
 }

@@ -4,6 +4,8 @@ mod accesses;
 mod admissions;
 mod answers;
 mod approvals;
+mod asking;
+mod asking_vectors;
 mod budgets;
 mod calls;
 mod cancel;
