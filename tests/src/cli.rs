@@ -219,6 +219,32 @@ impl Project {
         }
     }
 
+    /// Runs `openprogram` with this text as its input, through a pipe.
+    ///
+    /// # Panics
+    /// When the binary cannot be started.
+    #[must_use]
+    pub fn run_with_input(&self, arguments: &[&str], input: &str) -> Outcome {
+        let mut child = self.start_piped(arguments);
+        let mut pipe = child.stdin.take().expect("the input of the binary");
+        // One that has ended reads nothing; its output says so.
+        let _ = pipe.write_all(input.as_bytes());
+        drop(pipe);
+        outcome(child.wait_with_output().expect("the binary"))
+    }
+
+    /// Starts `openprogram` with all its inputs and outputs as pipes; whoever starts it also ends it.
+    ///
+    /// # Panics
+    /// When the binary cannot be started.
+    #[must_use]
+    pub fn start_piped(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the binary")
+    }
+
     /// Starts `openprogram` with these arguments; whoever starts it also ends it.
     ///
     /// # Panics

@@ -12,6 +12,7 @@ mod listing;
 mod models;
 mod prepared;
 mod updated;
+mod watched;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -38,6 +39,7 @@ pub use self::listing::{Listed, Listing, Unknown};
 use self::models::{Models, SharedTransport};
 pub use self::prepared::Prepared;
 pub use self::updated::Updated;
+pub use self::watched::NoSource;
 use crate::fetch::{Fetcher, WebOptions};
 use crate::settings::{EditError, ModelNames, Settings};
 use crate::state::{MarkedStore, RunningSessions, StateFolder};
@@ -99,6 +101,9 @@ pub enum AppError {
         /// The grant, as an option.
         line: String,
     },
+    /// Nothing can be watched.
+    #[error(transparent)]
+    NoSource(NoSource),
     /// The model cannot be used.
     #[error(transparent)]
     Model(OpenError),
@@ -123,6 +128,7 @@ impl AppError {
             Self::Add { .. }
             | Self::Grant(_)
             | Self::Edit { .. }
+            | Self::NoSource(_)
             | Self::Model(OpenError::NotAName { .. }) => FailureCode::InvalidArgument,
             Self::Model(_) => FailureCode::NoProvider,
         }

@@ -90,6 +90,14 @@ impl Console {
         self.line(&escape_json(&format!("{value:#}")))
     }
 
+    /// Prints data as JSON on one line.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn json_line(&mut self, value: &Json) -> io::Result<()> {
+        self.line(&escape_json(&value.to_string()))
+    }
+
     /// Tells a person something. Words that cannot be written are no reason to fail: nobody is
     /// there to read them.
     pub fn say(&mut self, words: &str) {

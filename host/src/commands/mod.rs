@@ -22,6 +22,7 @@ mod time;
 mod add;
 mod audit;
 mod build;
+mod chat;
 mod completions;
 mod config;
 mod decide;
@@ -38,6 +39,7 @@ mod run;
 mod sessions;
 mod show;
 mod update;
+mod watch;
 
 use std::io;
 
@@ -81,6 +83,7 @@ pub enum Command {
     Grants(grants::Args),
     Run(run::Args),
     Decide(decide::Args),
+    Chat(chat::Args),
     Sessions(sessions::Args),
     Show(show::Args),
     Audit(audit::Args),
@@ -114,6 +117,7 @@ impl Command {
             Self::Grants(args) => grants::run(&args, &app(found)?, console),
             Self::Run(args) => run::run(args, &app(found)?, console).await,
             Self::Decide(args) => decide::run(args, &app(found)?, console).await,
+            Self::Chat(args) => chat::run(args, &app(found)?, console).await,
             Self::Sessions(args) => sessions::run(&args, &app(found)?, console).await,
             Self::Show(args) => show::run(&args, &app(found)?, console).await,
             Self::Audit(args) => audit::run(&args, &app(found)?, console).await,
@@ -140,6 +144,7 @@ impl Command {
             Self::Grants(args) => (args.json, ErrorForm::Plain),
             Self::Run(args) => (args.json, ErrorForm::Run),
             Self::Decide(args) => (args.json, ErrorForm::Decide),
+            Self::Chat(args) => (args.json, ErrorForm::Plain),
             Self::Sessions(args) => (args.json, ErrorForm::Plain),
             Self::Show(args) => (args.json, ErrorForm::Plain),
             Self::Audit(args) => (args.json, ErrorForm::Plain),

@@ -1,5 +1,6 @@
 //! `openprogram run`: one function, from a command line to a recorded result.
 
+use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +18,7 @@ use super::progress::{self, Refusals};
 use super::questions::TerminalQuestions;
 use super::refused::Refusal;
 use super::spent::say_spent;
-use super::stop;
+use super::{stop, watch};
 use crate::app::{App, Budgets, Components, RunChoice};
 use crate::settings::{MAX_TIME_S, MAX_TURNS, ModelNames};
 
@@ -31,15 +32,15 @@ use crate::settings::{MAX_TIME_S, MAX_TURNS, ModelNames};
 ///
 /// The result goes to stdout: text as it is, without what a terminal would act on, anything else as
 /// JSON. The id of the session goes to stderr.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The function
-    function: String,
+    pub(super) function: String,
     /// Run from this `.wasm` file or source folder instead of the components of the project
     ///
     /// It has no grants: it can call its own functions only.
     #[arg(long, value_name = "FILE")]
-    component: Option<PathBuf>,
+    pub(super) component: Option<PathBuf>,
     /// Give one argument; may be repeated
     ///
     /// The value of a parameter that takes text (string, char, bytes in base64, enum, or an option of
@@ -83,12 +84,31 @@ pub struct Args {
     /// End the run instead of making more than so many model requests; 1000 by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MAX_TURNS))]
     max_turns: Option<u64>,
+    /// Run again whenever the source of a component changes, until Ctrl-C
+    ///
+    /// Watched are the `--component` file or folder, or those that the project file names; folders are
+    /// built again. A change while the function runs stops it first.
+    #[arg(long)]
+    watch: bool,
     /// Print {"session", "node", "ok"} or {"session", "node", "error": {"code", "message", "details"}}
     #[arg(long)]
     pub(super) json: bool,
 }
 
 pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
+    if args.watch {
+        return watch::run(&args, app, console).await;
+    }
+    once(args, app, console, stop::asked()).await
+}
+
+/// Runs it to its end, or until `stop` is ready.
+pub(super) async fn once(
+    args: Args,
+    app: &App,
+    console: &mut Console,
+    stop: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
     let session = args.session.as_deref().map(SessionId::parse).transpose()?;
     let limits = app.settings().limits;
     let max_time_s = args.max_time.or(limits.max_time_s);
@@ -131,10 +151,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         session,
         events: progress.sender(),
     };
-    let outcome = prepared
-        .runtime
-        .run_function_until(request, stop::asked())
-        .await;
+    let outcome = prepared.runtime.run_function_until(request, stop).await;
     let refusals = progress.finish().await;
     let took = began.elapsed();
     if let Some(notice) = prepared.notice() {

@@ -29,6 +29,7 @@ fn every_subcommand_appears_in_the_help() {
             "grants",
             "run",
             "decide",
+            "chat",
             "sessions",
             "show",
             "audit",

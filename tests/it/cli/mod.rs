@@ -4,6 +4,7 @@ mod approvals;
 mod asking;
 mod broken;
 mod build;
+mod chat;
 mod completions;
 mod confirmed;
 mod crash;
@@ -27,6 +28,7 @@ mod run;
 mod settings;
 mod signed;
 mod terminal;
+mod watch;
 
 use openprogram_tests::cli::Project;
 
