@@ -96,7 +96,9 @@
 //! prompt while it runs, what callers see of it (`io`, `llm`, `full` or `hidden`), and how much of the
 //! session its own turns read. `#[function(requires_approval = "why")]`, or without a reason, has a
 //! person approve each call that a model or another function makes; without an approval the call fails
-//! as `approval-denied` and the function does not run. At a parameter, `#[param(…)]` takes
+//! as `approval-denied` and the function does not run. `#[function(read_only)]` says that a function
+//! changes nothing outside of itself: calls of it that a model asks for in one reply may then run at
+//! the same time. At a parameter, `#[param(…)]` takes
 //!
 //! - `default = VALUE`, which makes it optional,
 //! - `options = [VALUE, …]`, the allowed values,
@@ -124,7 +126,8 @@ pub use failure::{DecisionKind, Failure, FailureKind, StructuredCode};
 pub use openprogram_guest_macros::functions;
 pub use runtime::Runtime;
 pub use serde_json::{Value, json};
-pub use turn::{Answer, Chosen, Reply, Request, ToolChoice, ToolSet, Turn, Usage};
+pub use turn::tools::{ToolChoice, ToolSet};
+pub use turn::{Answer, Chosen, Reply, Request, Turn, Usage};
 pub use value::Json;
 
 /// A result whose error is, unless said otherwise, a [`Failure`].

@@ -2,13 +2,15 @@
 //!
 //! [`Runtime::exec`](crate::Runtime::exec) makes them.
 
+pub(crate) mod tools;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
 use crate::bindings::openprogram::agentic::{decision, runtime as raw};
 use crate::decision::{Choice, Menu, Picked, picked_from_host, resolve};
-use crate::{ExportedFunction, Failure, Json, Runtime, failure, value};
+use crate::{Failure, Json, Runtime, failure, value};
 
 /// One turn being prepared. Whatever is not set has its default.
 ///
@@ -130,55 +132,6 @@ impl<End> Request<End> {
         self
     }
 
-    /// Lets the model call a function of this component, named by its path.
-    ///
-    /// Once a tool is named, the model may call the named ones only. Without any, it may call what
-    /// the turn above could, where there is one, else every function that this component may call.
-    pub fn tool<F: ExportedFunction>(self) -> Self {
-        self.tool_named(F::NAME)
-    }
-
-    /// Lets the model call several functions of this component, named by their paths in a tuple.
-    pub fn tools<T: ToolSet>(mut self) -> Self {
-        let names = T::NAMES.iter().map(|name| (*name).to_owned());
-        self.tools.extend(names);
-        self.raw.set_tools(&self.tools);
-        self
-    }
-
-    /// Lets the model call a function by its name, which may be one of another component.
-    ///
-    /// Such a function needs a grant.
-    pub fn tool_named(mut self, function: &str) -> Self {
-        self.tools.push(function.to_owned());
-        self.raw.set_tools(&self.tools);
-        self
-    }
-
-    /// Lets the model call nothing, whatever was named before.
-    pub fn no_tools(mut self) -> Self {
-        self.tools.clear();
-        self.raw.set_tools(&self.tools);
-        self
-    }
-
-    /// Sets whether and what the model must call. Default: it decides.
-    pub fn tool_choice(self, choice: ToolChoice) -> Self {
-        self.raw.set_tool_choice(&match choice {
-            ToolChoice::Auto => raw::ToolChoice::Auto,
-            ToolChoice::Required => raw::ToolChoice::Required,
-            ToolChoice::None => raw::ToolChoice::None,
-            ToolChoice::Named(function) => raw::ToolChoice::Named(function),
-        });
-        self
-    }
-
-    /// Sets whether one reply may hold several calls. Default: as the provider does.
-    pub fn parallel_tool_calls(self, allowed: bool) -> Self {
-        self.raw.set_parallel_tool_calls(allowed);
-        self
-    }
-
     /// Sets how many model requests the turn may take. Default 20; taken as 1 to 50.
     pub fn max_iterations(self, max_iterations: u32) -> Self {
         self.raw.set_max_iterations(max_iterations);
@@ -193,48 +146,6 @@ impl<End> Request<End> {
         self
     }
 }
-
-/// Whether and what a model must call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ToolChoice {
-    /// The model decides.
-    #[default]
-    Auto,
-    /// The model calls at least one tool.
-    Required,
-    /// The model calls no tool.
-    None,
-    /// The model calls this tool.
-    Named(String),
-}
-
-impl ToolChoice {
-    /// The model calls this function of the component, named by its path.
-    pub fn function<F: ExportedFunction>() -> Self {
-        ToolChoice::Named(F::NAME.to_owned())
-    }
-}
-
-/// Functions of a component, named by their paths in a tuple of up to 16.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a tuple of exported functions",
-    label = "expected a tuple, such as `(look_up, search)`; for one function there is `tool`"
-)]
-pub trait ToolSet {
-    /// The full names, in order.
-    const NAMES: &'static [&'static str];
-}
-
-macro_rules! tool_sets {
-    ($first:ident $($rest:ident)*) => {
-        impl<$first: ExportedFunction, $($rest: ExportedFunction),*> ToolSet for ($first, $($rest),*) {
-            const NAMES: &'static [&'static str] = &[$first::NAME, $($rest::NAME),*];
-        }
-        tool_sets!($($rest)*);
-    };
-    () => {};
-}
-tool_sets!(A B C D E F G H I J K L M N O P);
 
 /// What [`Runtime::exec`] makes: a text, or a [`Request`].
 #[diagnostic::on_unimplemented(
@@ -389,28 +300,5 @@ impl Usage {
             cache_create: create,
             ..self
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct LookUp;
-    struct Search;
-
-    impl ExportedFunction for LookUp {
-        const NAME: &'static str = "a:b/c.look-up";
-    }
-    impl ExportedFunction for Search {
-        const NAME: &'static str = "a:b/c.search";
-    }
-
-    #[test]
-    fn tools_are_named_by_their_paths() {
-        assert_eq!(<(Search,)>::NAMES, ["a:b/c.search"]);
-        assert_eq!(<(LookUp, Search)>::NAMES, ["a:b/c.look-up", "a:b/c.search"]);
-        let choice = ToolChoice::function::<LookUp>();
-        assert_eq!(choice, ToolChoice::Named("a:b/c.look-up".to_owned()));
     }
 }

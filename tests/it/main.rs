@@ -20,5 +20,6 @@ mod picks;
 mod printed;
 mod sandbox;
 mod tidy;
+mod tools;
 mod turns;
 mod values;

@@ -18,6 +18,7 @@ use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::llm::Provider;
 use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::{MemoryStore, Node, NodeQuery, SessionStore};
+use openprogram_core::tool_filter::ToolSets;
 use openprogram_core::{Json, JsonObject};
 use openprogram_runtime::testing::{
     CountingIds, FixedClock, NamedModels, ScriptedProvider, ScriptedReply, shown_graph,
@@ -67,6 +68,7 @@ pub struct TestHost {
     limits: Limits,
     run_limits: RunLimits,
     admission: AdmissionLimits,
+    tool_sets: ToolSets,
     store: Arc<dyn SessionStore>,
 }
 
@@ -107,6 +109,7 @@ impl TestHost {
             limits: Limits::default(),
             run_limits: RunLimits::default(),
             admission: AdmissionLimits::default(),
+            tool_sets: ToolSets::default(),
             store: Arc::new(MemoryStore::default()),
         }
     }
@@ -115,6 +118,13 @@ impl TestHost {
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
+        self
+    }
+
+    /// Declares sets of tools, and what is no tool in turns from somewhere.
+    #[must_use]
+    pub fn tool_sets(mut self, sets: ToolSets) -> Self {
+        self.tool_sets = sets;
         self
     }
 
@@ -266,6 +276,7 @@ impl TestHost {
             grants: granted.collect(),
             limits: self.run_limits,
             admission: self.admission,
+            tool_sets: self.tool_sets,
             clock: Arc::new(FixedClock(Timestamp(0))),
             ids: Arc::new(CountingIds::default()),
             ..parts

@@ -335,6 +335,7 @@ impl App {
         parts.models = opener;
         parts.grants = grants;
         parts.policy = policy;
+        parts.tool_sets = self.settings.tool_sets.clone();
         parts.retry = self.settings.models.retry;
         parts.questions = questions;
         parts.question_timeout = self.settings.models.ask_timeout;

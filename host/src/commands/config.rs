@@ -2,6 +2,7 @@
 
 use openprogram_core::Json;
 use openprogram_core::grant::GrantKind;
+use openprogram_core::tool_filter::ToolSets;
 use openprogram_runtime::{AdmissionLimits, RunLimits};
 use serde_json::json;
 
@@ -94,6 +95,7 @@ fn rows(settings: &Settings) -> Vec<Row> {
         rows.extend(provider_rows(provider));
     }
     rows.extend(limit_rows(&settings.limits));
+    rows.extend(tool_rows(&settings.tool_sets));
     let n_profiles = settings.models.profiles.len();
     if n_profiles > 0 {
         let rows_of_it = format!("{n_profiles} of the project");
@@ -119,6 +121,19 @@ fn rows(settings: &Settings) -> Vec<Row> {
         for (limit, value) in &limits.set {
             let key = format!("components.{component}.limits.{limit}");
             rows.push(Row::new(&key, (*value).into(), Origin::ProjectFile));
+        }
+    }
+    rows
+}
+
+/// The sets of tools, and what is no tool in turns from somewhere.
+fn tool_rows(sets: &ToolSets) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (table, sets) in [("toolsets", &sets.presets), ("unsafe_in", &sets.unsafe_in)] {
+        for (name, functions) in sets {
+            let name = format!("{table}.{name}");
+            let functions = functions.clone().into();
+            rows.push(Row::new(&name, functions, Origin::ProjectFile));
         }
     }
     rows

@@ -122,6 +122,9 @@ pub(super) fn function_to_json(function: &Function) -> Json {
             None => true.into(),
         };
     }
+    if function.read_only {
+        shown["read_only"] = true.into();
+    }
     shown
 }
 
@@ -204,6 +207,9 @@ fn settings(function: &Function) -> Vec<String> {
             line.push_str(&format!(": {}", one_line(reason, 300)));
         }
         settings.push(line);
+    }
+    if function.read_only {
+        settings.push("changes nothing, so that several calls may run at once".to_owned());
     }
     let range = function.render_range;
     for (count, what) in [

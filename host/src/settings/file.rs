@@ -39,6 +39,12 @@ pub struct ProjectFile {
     /// How much runs may use up.
     #[serde(default)]
     pub limits: LimitsTable,
+    /// Named sets of functions that turns may have as tools.
+    #[serde(default)]
+    pub toolsets: BTreeMap<String, Vec<String>>,
+    /// The functions that are no tools in turns from a source, by source.
+    #[serde(default)]
+    pub unsafe_in: BTreeMap<String, Vec<String>>,
 }
 
 /// The project file does not have the form of one.
@@ -292,7 +298,7 @@ mod tests {
         check(
             "[[profiles]]\nprotocol = \"openai\"\nforced_tools = true\n",
             expect![
-                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `named_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `source`, `checked_on`"
+                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `named_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `strict_tools`, `source`, `checked_on`"
             ],
         );
     }
@@ -302,7 +308,7 @@ mod tests {
         check(
             "modle = \"x\"\n",
             expect![
-                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `limits`"
+                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `limits`, `toolsets`, `unsafe_in`"
             ],
         );
         check(

@@ -14,6 +14,7 @@ mod origin;
 mod registry;
 mod signatures;
 mod terminal;
+mod toolsets;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -24,6 +25,7 @@ pub use file::{ComponentEntry, FormError, ProjectFile, ProviderEntry, RuntimesTa
 use openprogram_component::Limits;
 use openprogram_core::grant::Grants;
 use openprogram_core::secret::Secret;
+use openprogram_core::tool_filter::ToolSets;
 
 use crate::fetch::Logins;
 
@@ -150,6 +152,8 @@ pub struct Settings {
     pub granted_values: BTreeMap<String, Secret>,
     /// How much runs may use up; the values are right.
     pub limits: LimitsTable,
+    /// The sets of tools, and what is no tool in turns from somewhere.
+    pub tool_sets: ToolSets,
     /// Who may sign what is installed.
     pub signatures: SignatureSettings,
     /// Where the logins of registries are.
@@ -243,6 +247,7 @@ impl Settings {
             granted_values: BTreeMap::new(),
             component_limits: BTreeMap::new(),
             limits: LimitsTable::default(),
+            tool_sets: ToolSets::default(),
             signatures: SignatureSettings::default(),
             logins: registry::logins(variables),
             terminal: TerminalSettings::of_variables(variables),
@@ -286,6 +291,8 @@ impl Settings {
         let checked = file.limits.check();
         checked.map_err(|(key, message)| invalid(key, message))?;
         self.limits = file.limits;
+        let sets = toolsets::read(file.toolsets, file.unsafe_in);
+        self.tool_sets = sets.map_err(|(key, message)| invalid(key, message))?;
         if file.components.len() > COMPONENTS_MAX {
             let message = format!("more than {COMPONENTS_MAX} components");
             return Err(invalid("components".to_owned(), message));
@@ -415,6 +422,7 @@ mod tests {
             component_limits: BTreeMap::new(),
             granted_values: BTreeMap::new(),
             limits: LimitsTable::default(),
+            tool_sets: ToolSets::default(),
             signatures: SignatureSettings::default(),
             logins: Logins::default(),
             grants_of_installed: [("locked".to_owned(), granted(&["double"]))].into(),

@@ -2,6 +2,7 @@
 //!
 //! Nothing here builds or runs the product; the sources are read as text and as tokens.
 
+mod adapter_tables;
 mod component_table;
 mod contract;
 mod files;

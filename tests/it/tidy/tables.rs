@@ -3,6 +3,7 @@
 //! A table lists modules lowest first, each with what it may use; a module uses only lines above
 //! its own, so that no table can hold a loop.
 
+use super::adapter_tables::{PROVIDERS, STORE};
 use super::component_table::COMPONENT;
 
 /// A crate: its folder, and its modules lowest first. The root may use everything.
@@ -25,6 +26,8 @@ const CORE: Arrows = Arrows {
         ("function", &["schema"]),
         ("catalog", &["function", "schema"]),
         ("tool", &["function", "schema"]),
+        ("host_tool", &["failure", "tool"]),
+        ("tool_filter", &["schema", "function", "catalog"]),
         ("session", &["id", "content", "failure", "function"]),
         (
             "context",
@@ -38,7 +41,15 @@ const CORE: Arrows = Arrows {
         ),
         (
             "llm",
-            &["content", "failure", "id", "session", "structured", "tool"],
+            &[
+                "content",
+                "failure",
+                "id",
+                "schema",
+                "session",
+                "structured",
+                "tool",
+            ],
         ),
         (
             "question",
@@ -47,8 +58,18 @@ const CORE: Arrows = Arrows {
         (
             "guest",
             &[
-                "content", "failure", "function", "grant", "id", "tool", "session", "llm",
-                "decision", "question",
+                "content",
+                "failure",
+                "function",
+                "grant",
+                "id",
+                "tool",
+                "host_tool",
+                "tool_filter",
+                "session",
+                "llm",
+                "decision",
+                "question",
             ],
         ),
     ],
@@ -60,7 +81,9 @@ const RUNTIME: Arrows = Arrows {
         ("accesses", &[]),
         ("arguments", &[]),
         ("events", &[]),
+        ("joined", &[]),
         ("limits", &[]),
+        ("own_tool", &[]),
         ("policy", &[]),
         ("sources", &[]),
         ("admission", &["limits", "sources"]),
@@ -126,7 +149,7 @@ const RUNTIME: Arrows = Arrows {
             ],
         ),
         ("structured", &["open_turn"]),
-        ("tools", &["frame", "ports", "call"]),
+        ("tools", &["own_tool", "frame", "ports", "call"]),
         (
             "complete",
             &[
@@ -141,7 +164,7 @@ const RUNTIME: Arrows = Arrows {
         ),
         (
             "tool_call",
-            &["arguments", "frame", "ports", "call", "tools"],
+            &["arguments", "own_tool", "frame", "ports", "call", "tools"],
         ),
         ("ending", &["limits", "tool_call"]),
         ("open_pick", &["events", "frame", "open_turn"]),
@@ -214,6 +237,7 @@ const RUNTIME: Arrows = Arrows {
             "exec",
             &[
                 "events",
+                "joined",
                 "frame",
                 "ports",
                 "deadline",
@@ -281,78 +305,6 @@ const RUNTIME: Arrows = Arrows {
                 "closing",
             ],
         ),
-    ],
-};
-
-const PROVIDERS: Arrows = Arrows {
-    source: "host/crates/providers/src",
-    modules: &[
-        ("registry", &[]),
-        ("script", &[]),
-        ("dialect", &[]),
-        ("history", &[]),
-        ("profile", &[]),
-        ("sse", &[]),
-        ("failure", &[]),
-        ("requests", &["profile"]),
-        ("checks", &["profile", "failure"]),
-        ("transport", &["failure"]),
-        ("exchange", &["sse", "failure", "transport"]),
-        (
-            "anthropic",
-            &[
-                "history",
-                "profile",
-                "dialect",
-                "sse",
-                "failure",
-                "checks",
-                "transport",
-                "exchange",
-            ],
-        ),
-        (
-            "openai",
-            &[
-                "history",
-                "profile",
-                "dialect",
-                "sse",
-                "failure",
-                "checks",
-                "transport",
-                "exchange",
-            ],
-        ),
-        ("decisions", &["profile", "failure", "transport"]),
-        (
-            "server",
-            &[
-                "profile",
-                "checks",
-                "transport",
-                "exchange",
-                "anthropic",
-                "openai",
-            ],
-        ),
-        ("replay", &["profile", "requests", "transport", "server"]),
-        (
-            "replay_decisions",
-            &["profile", "transport", "decisions", "replay"],
-        ),
-    ],
-};
-
-const STORE: Arrows = Arrows {
-    source: "host/crates/store/src",
-    modules: &[
-        ("error", &[]),
-        ("migrate", &["error"]),
-        ("row", &["error"]),
-        ("open", &["error", "migrate"]),
-        ("statement", &["error", "row"]),
-        ("sqlite", &["error", "open", "statement"]),
     ],
 };
 

@@ -9,7 +9,7 @@ use crate::errors::Errors;
 use crate::literal::{Literal, LiteralValue, quoted};
 use crate::model::Attribute;
 
-const KEYS: &str = "`system`, `expose`, `render_range` or `requires_approval`";
+const KEYS: &str = "`system`, `expose`, `render_range`, `requires_approval` or `read_only`";
 
 /// What callers may see of a function.
 const EXPOSE: [&str; 4] = ["io", "llm", "full", "hidden"];
@@ -44,11 +44,32 @@ pub(super) fn attribute(setting: &Setting, errors: &mut Errors) -> Option<Attrib
             key: "requires_approval",
             value: required_approval(setting, errors)?,
         }),
+        "read_only" => Some(Attribute {
+            key: "read_only",
+            value: flag(setting, errors)?.to_string(),
+        }),
         other => {
             errors.at(
                 setting.key.span(),
                 format!("unknown setting `{other}`, expected {KEYS}"),
             );
+            None
+        }
+    }
+}
+
+/// `key`, or `key = true` or `false`.
+fn flag(setting: &Setting, errors: &mut Errors) -> Option<bool> {
+    match &setting.value {
+        Value::Flag => Some(true),
+        Value::Literal(Literal {
+            value: LiteralValue::Bool(value),
+            ..
+        }) => Some(*value),
+        _ => {
+            let key = &setting.key;
+            let message = format!("write `{key}` or `{key} = false`");
+            errors.at(setting.value_span(), message);
             None
         }
     }

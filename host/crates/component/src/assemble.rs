@@ -159,6 +159,11 @@ fn set_function_attributes(
                 function.expose = expose;
             }
             "requires_approval" => function.requires_approval = required_approval(&attribute)?,
+            "read_only" => {
+                let word = attribute.value.as_bool();
+                function.read_only =
+                    word.ok_or_else(|| attribute.bad("it must be true or false".to_owned()))?;
+            }
             "render_range" => function.render_range = render_range(&attribute)?,
             _ => return Err(attribute.unknown()),
         }

@@ -114,6 +114,7 @@ mod tests {
             name: "look_up".to_owned(),
             description: "Looks an order up.".to_owned(),
             parameters: json!({"type": "object", "properties": {}}),
+            strict: false,
         }];
         request.tool_choice = ToolChoice::Named("look_up".to_owned());
         request.parallel_tool_calls = Some(false);

@@ -164,6 +164,20 @@ impl Catalog {
         }
     }
 
+    /// Those of the names that no function answers to.
+    pub fn unknown<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+        let mut names = names.peekable();
+        if names.peek().is_none() {
+            return Vec::new();
+        }
+        let spellings: Vec<_> = self
+            .iter()
+            .map(|function| Spellings::of(function))
+            .collect();
+        let is_unknown = |name: &&str| !spellings.iter().any(|own| own.have(name));
+        names.filter(is_unknown).collect()
+    }
+
     fn nearest(&self, name: &str) -> Vec<String> {
         let name = cut(name).replace('_', "-");
         let short = name.rsplit(['.', '/']).next().unwrap_or(&name);
@@ -193,18 +207,29 @@ fn cut(name: &str) -> String {
 }
 
 fn answers_to(function: &Function, name: &str) -> bool {
-    let own = &function.name;
-    let full = own.unversioned();
-    let component = format!("{}.{}", own.component, own.function);
-    let versioned = own
-        .interface
-        .as_ref()
-        .map(|i| format!("{i}.{}", own.function));
-    let spellings = [Some(full), Some(component), versioned];
-    spellings
-        .iter()
-        .flatten()
-        .any(|spelling| is_tail(spelling, name))
+    Spellings::of(function).have(name)
+}
+
+/// Every way to write the name of one function, without what stands before a tail.
+pub(crate) struct Spellings([Option<String>; 3]);
+
+impl Spellings {
+    pub(crate) fn of(function: &Function) -> Self {
+        let own = &function.name;
+        let full = own.unversioned();
+        let component = format!("{}.{}", own.component, own.function);
+        let versioned = own
+            .interface
+            .as_ref()
+            .map(|i| format!("{i}.{}", own.function));
+        Self([Some(full), Some(component), versioned])
+    }
+
+    /// Whether the function answers to a name.
+    pub(crate) fn have(&self, name: &str) -> bool {
+        let mut spellings = self.0.iter().flatten();
+        spellings.any(|spelling| is_tail(spelling, name))
+    }
 }
 
 /// Whether `tail` is all of `full` or begins right after one of its separators.

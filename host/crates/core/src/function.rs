@@ -295,6 +295,9 @@ pub struct Function {
     pub render_range: RenderRange,
     /// Whether a person approves each call that a model or another function makes, before it runs.
     pub requires_approval: Option<RequiredApproval>,
+    /// Whether it changes nothing outside of itself, as its author says: calls of it that a model
+    /// asks for in one reply may run at the same time.
+    pub read_only: bool,
     /// Whether it can be offered.
     pub offer: Offer,
 }
@@ -315,6 +318,7 @@ impl Function {
             expose: Expose::default(),
             render_range: RenderRange::default(),
             requires_approval: None,
+            read_only: false,
             offer: Offer::Offered,
         }
     }

@@ -21,6 +21,9 @@ pub mod catalog;
 
 pub mod tool;
 
+pub mod host_tool;
+pub mod tool_filter;
+
 pub mod session;
 
 pub mod context;

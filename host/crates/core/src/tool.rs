@@ -29,6 +29,9 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the arguments: an object schema.
     pub parameters: Json,
+    /// Whether the provider has to hold the arguments to that schema, or refuse the request. Arguments
+    /// are checked here in any case.
+    pub strict: bool,
 }
 
 impl ToolSpec {
@@ -45,6 +48,7 @@ impl ToolSpec {
             name: name.to_owned(),
             description,
             parameters: parameters_to_json_schema(function.visible_parameters()),
+            strict: false,
         }
     }
 }
@@ -162,18 +166,7 @@ impl ToolNames {
     /// The tool names most similar to an unknown one, best first, for the answer to a model.
     #[must_use]
     pub fn nearest(&self, name: &str) -> Vec<&str> {
-        if name.len() > COMPARED_BYTES_MAX {
-            return Vec::new();
-        }
-        let mut near: Vec<_> = self
-            .by_name
-            .keys()
-            .map(|own| (strsim::normalized_damerau_levenshtein(own, name), own))
-            .filter(|(similarity, _)| *similarity >= NEAR)
-            .collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-        near.truncate(NEAREST_MAX);
-        near.into_iter().map(|(_, own)| own.as_str()).collect()
+        nearest_tools(self.by_name.keys().map(String::as_str), name)
     }
 
     /// How many tools there are.
@@ -189,12 +182,29 @@ impl ToolNames {
     }
 }
 
+/// The names most similar to one that is none of them, best first, for the answer to a model.
+#[must_use]
+pub fn nearest_tools<'a>(names: impl Iterator<Item = &'a str>, name: &str) -> Vec<&'a str> {
+    if name.len() > COMPARED_BYTES_MAX {
+        return Vec::new();
+    }
+    let mut near: Vec<_> = names
+        .map(|own| (strsim::normalized_damerau_levenshtein(own, name), own))
+        .filter(|(similarity, _)| *similarity >= NEAR)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    near.truncate(NEAREST_MAX);
+    near.into_iter().map(|(_, own)| own).collect()
+}
+
 /// A function with the component it belongs to, as an error names it.
 fn owner(name: &FunctionName) -> String {
     format!("{name} ({})", name.component)
 }
 
-fn is_tool_name(name: &str) -> bool {
+/// Whether every provider takes a tool of this name: 1 to 64 letters, digits, `_` and `-`.
+#[must_use]
+pub fn is_tool_name(name: &str) -> bool {
     let fits = (1..=NAME_CHARS_MAX).contains(&name.len());
     fits && name.bytes().all(is_tool_byte)
 }

@@ -82,6 +82,15 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
     if let Some(format) = &request.response_format {
         check_format(format, request, profile)?;
     }
+    let strict = request.tools.iter().find(|tool| tool.strict);
+    if let Some(tool) = strict.filter(|_| !profile.strict_tools) {
+        let message = format!(
+            "the model is not known to hold calls to a schema such as that of `{}`; use another \
+             one, or set `strict_tools = true` in a `[[profiles]]` row for it in openprogram.toml",
+            tool.name
+        );
+        return Err(refused(message));
+    }
     let demanded = match &request.tool_choice {
         ToolChoice::Auto | ToolChoice::None => return Ok(()),
         ToolChoice::Required => "required",

@@ -88,6 +88,8 @@ pub struct Profile {
     pub decision_state_bytes: usize,
     /// Whether members come in the order of the schema's properties, all of them being required.
     pub native_json_keeps_order: bool,
+    /// Whether it is verified that arguments are held to the schemas of strict tools.
+    pub strict_tools: bool,
 }
 
 /// Fits the smallest window that is published, 32,000 tokens, with room for the options.
@@ -122,6 +124,7 @@ impl Profile {
             decision_options_max: None,
             decision_state_bytes: DECISION_STATE_BYTES,
             native_json_keeps_order: false,
+            strict_tools: false,
         }
     }
 }
@@ -168,6 +171,8 @@ pub struct ProfileRow {
     pub decision_state_bytes: Option<usize>,
     /// See [`Profile::native_json_keeps_order`].
     pub native_json_keeps_order: Option<bool>,
+    /// See [`Profile::strict_tools`].
+    pub strict_tools: Option<bool>,
     /// Where the facts come from.
     pub source: Option<String>,
     /// When they were checked, for example `2026-11`.
@@ -228,6 +233,7 @@ impl ProfileRow {
             &mut profile.native_json_keeps_order,
             self.native_json_keeps_order.as_ref(),
         );
+        set(&mut profile.strict_tools, self.strict_tools.as_ref());
         profile.max_output_tokens = self.max_output_tokens.or(profile.max_output_tokens);
         profile.tools_max = self.tools_max.or(profile.tools_max);
         profile.decisions = self.decisions.or(profile.decisions);

@@ -6,7 +6,7 @@ use expect_test::expect_file;
 use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Message, Role, ToolCall, ToolResult};
 use openprogram_core::id::SessionId;
-use openprogram_core::llm::{LlmFailure, ModelRequest};
+use openprogram_core::llm::{LlmFailure, ModelRequest, submit_tool};
 use openprogram_core::structured::ResponseFormat;
 use openprogram_core::tool::{ToolChoice, ToolSpec};
 use serde_json::json;
@@ -23,6 +23,7 @@ pub(crate) fn generous(protocol: Protocol) -> Profile {
         images: true,
         native_json_schema: true,
         native_json_with_tools: true,
+        strict_tools: true,
         ..Profile::conservative(protocol)
     }
 }
@@ -32,6 +33,7 @@ fn tool(name: &str, parameters: Json) -> ToolSpec {
         name: name.to_owned(),
         description: format!("Does {name}."),
         parameters,
+        strict: false,
     }
 }
 
@@ -208,6 +210,14 @@ fn recorded() -> Vec<(&'static str, ModelRequest)> {
             },
         ),
         (
+            "format_handed_in_by_a_tool",
+            ModelRequest {
+                tools: vec![submit_tool(&response_format()), tools().remove(1)],
+                parallel_tool_calls: Some(false),
+                ..plain()
+            },
+        ),
+        (
             "begins_with_the_model",
             request(
                 None,
@@ -282,6 +292,13 @@ fn refused() -> Vec<(ModelRequest, &'static str)> {
                 ..plain()
             },
             "the model is not known to hold its replies to a schema such as `ticket`; use",
+        ),
+        (
+            ModelRequest {
+                tools: vec![submit_tool(&response_format())],
+                ..plain()
+            },
+            "the model is not known to hold calls to a schema such as that of",
         ),
         (three, "the request offers 3 tools and the model takes 2"),
     ]

@@ -136,6 +136,17 @@ impl Provider for ServerModel {
         }
     }
 
+    fn holds_tools(&self) -> bool {
+        self.profile.strict_tools
+    }
+
+    fn check_submit(&self, format: &ResponseFormat) -> Result<(), StructuredError> {
+        match self.protocol {
+            TextProtocol::OpenAi => openai::strict_schema(&format.schema).map(drop),
+            TextProtocol::Anthropic => anthropic::strict_schema(&format.schema).map(drop),
+        }
+    }
+
     async fn complete(
         &self,
         request: &ModelRequest,

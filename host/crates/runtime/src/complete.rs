@@ -288,12 +288,19 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// The failure of a turn whose time ended while a call ran.
-pub(crate) fn out_of_time(asker: &Asker<'_>, call: &ToolCall) -> Failure {
+/// The failure of a turn whose time ended while these tools ran.
+pub(crate) fn out_of_time<'a>(
+    asker: &Asker<'_>,
+    mut tools: impl Iterator<Item = &'a str>,
+) -> Failure {
     let elapsed = asker.deadline.elapsed();
     let model = asker.provider.name();
-    let tool: String = call.name.chars().take(64).collect();
-    let message = format!("the time budget of {elapsed:.1?} ended while the tool `{tool}` ran");
+    let first: String = tools.next().unwrap_or_default().chars().take(64).collect();
+    let what = match tools.count() {
+        0 => format!("the tool `{first}`"),
+        more => format!("the tool `{first}` and {more} more"),
+    };
+    let message = format!("the time budget of {elapsed:.1?} ended while {what} ran");
     let mut failure = Failure::new(FailureCode::Llm, message)
         .with("reason", LlmReason::Timeout.as_str())
         .with("retryable", false);

@@ -17,6 +17,7 @@ use openprogram_core::id::SessionId;
 use openprogram_core::llm::{Provider, RetryPolicy};
 use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::SessionStore;
+use openprogram_core::tool_filter::ToolSets;
 
 use crate::admission::Admission;
 use crate::events::EventSender;
@@ -102,6 +103,8 @@ pub struct RuntimeParts {
     pub grants: BTreeMap<String, Arc<Grants>>,
     /// Which component may call which function.
     pub policy: CallPolicy,
+    /// The presets of tools, and what is unsafe in turns from somewhere.
+    pub tool_sets: ToolSets,
     /// Who answers questions.
     pub questions: Arc<dyn Questions>,
     /// How long a question may wait for its answer; `None` for no end.
@@ -138,6 +141,7 @@ impl RuntimeParts {
             models: Arc::new(NoModels),
             grants: BTreeMap::new(),
             policy: CallPolicy::default(),
+            tool_sets: ToolSets::default(),
             questions: Arc::new(Nobody),
             question_timeout: Some(QUESTION_TIMEOUT_DEFAULT),
             limits: RunLimits::default(),

@@ -5,6 +5,7 @@ use openprogram_core::decision::{Confidence, DecisionSettings, MenuOption};
 use openprogram_core::failure::Failure;
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::ExecRequest;
+use openprogram_core::host_tool::HostTool;
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::{Json, JsonObject};
 
@@ -122,6 +123,14 @@ impl TurnRequest {
     /// A turn that says this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(vec![ContentBlock::Text(text.into())])
+    }
+
+    /// Adds a tool that is run here. Beside such tools the model may call no function, unless the
+    /// turn names some or a preset; turns below this one do not have them.
+    #[must_use]
+    pub fn tool(mut self, tool: HostTool) -> Self {
+        self.turn.host_tools.push(tool);
+        self
     }
 }
 

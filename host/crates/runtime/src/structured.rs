@@ -1,78 +1,174 @@
-//! Turns that end in a value of a given shape: what is asked for, how a reply is read, and what is
-//! said about one that does not fit.
+//! Turns that end in a value of a given shape: how it is got out of the model, how a reply is read,
+//! and what is said about one that does not fit.
 
-use openprogram_core::content::{ContentBlock, Message};
+use openprogram_core::content::{ContentBlock, Message, Role, ToolResult};
 use openprogram_core::failure::Failure;
-use openprogram_core::llm::{ModelReply, ModelRequest, Provider, StopReason, check_native};
-use openprogram_core::structured::{ResponseFormat, StructuredError, Validator, render_repair};
-use openprogram_core::tool::ToolChoice;
+use openprogram_core::llm::{
+    BesideFormat, FormatWay, ModelReply, ModelRequest, Provider, StopReason, plan_format_way,
+    submit_tool,
+};
+use openprogram_core::schema::names_equal;
+use openprogram_core::structured::{
+    ResponseFormat, SUBMIT_TOOL, StructuredError, Validator, missing_submission, mixed_submission,
+    prompt_instruction, render_repair, render_resubmit, submit_instruction, without_fence,
+};
+use openprogram_core::tool::{ToolChoice, ToolSpec};
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
 use crate::open_turn::Turn;
 
-/// A format that the model of a turn can be held to.
+/// A format, and the way in which the model of a turn is got to fill it.
 pub(crate) struct PlannedFormat {
     pub(crate) format: ResponseFormat,
+    pub(crate) way: FormatWay,
     validator: Validator,
 }
 
-/// Checks a format and that the provider holds its replies to it.
+/// What a reply is to a turn with a format.
+pub(crate) enum Read {
+    /// More work: its calls are to be made.
+    Calls,
+    /// The value, and the text that it was read from.
+    Value(Json, String),
+    /// Neither, for this reason.
+    Misfit(StructuredError),
+}
+
+/// Checks a format and finds the way for it.
 ///
 /// # Errors
 /// `structured`, with the code `invalid_schema` or `unsupported`.
 pub(crate) fn plan_format(
     provider: &dyn Provider,
     format: &Json,
-    has_tools: bool,
+    beside: BesideFormat<'_>,
 ) -> Result<PlannedFormat, Failure> {
     let plan = || {
         let format = ResponseFormat::read(format)?;
         let validator = format.validator()?;
-        check_native(provider, &format, has_tools)?;
-        Ok(PlannedFormat { format, validator })
+        let way = plan_format_way(provider, &format, beside)?;
+        Ok(PlannedFormat {
+            format,
+            way,
+            validator,
+        })
     };
     plan().map_err(|error: StructuredError| error.to_failure())
 }
 
 impl PlannedFormat {
-    /// Reads the last reply of a turn. One that may be cut off is not read: half a number is a
-    /// number.
-    pub(crate) fn read(&self, reply: &ModelReply) -> Result<Json, StructuredError> {
+    /// The format as the provider is told, where it holds its replies to it.
+    pub(crate) fn native(&self) -> Option<ResponseFormat> {
+        (self.way == FormatWay::Native).then(|| self.format.clone())
+    }
+
+    /// The tool by which the value is handed in, where it is.
+    pub(crate) fn tool(&self) -> Option<ToolSpec> {
+        (self.way == FormatWay::Submit).then(|| submit_tool(&self.format))
+    }
+
+    /// What stands after the content of the turn.
+    pub(crate) fn instruction(&self) -> Option<String> {
+        match self.way {
+            FormatWay::Native => None,
+            FormatWay::Submit => Some(submit_instruction()),
+            FormatWay::Prompt => Some(prompt_instruction(&self.format)),
+        }
+    }
+
+    /// Looks at a reply. After the first repair nothing but the value counts. A reply that may be
+    /// cut off is not read: half a number is a number.
+    pub(crate) fn read(&self, reply: &ModelReply, is_repair: bool) -> Read {
+        let n_calls = reply.tool_calls().count();
+        let submits = || {
+            let calls = reply.tool_calls();
+            calls.filter(|call| names_equal(&call.name, SUBMIT_TOOL))
+        };
+        let n_submits = match self.way {
+            FormatWay::Submit => submits().count(),
+            FormatWay::Native | FormatWay::Prompt => 0,
+        };
+        if n_calls > 0 && n_submits == 0 && !is_repair {
+            return Read::Calls;
+        }
         match reply.stop {
-            StopReason::Refusal => Err(StructuredError::refusal()),
-            StopReason::Length | StopReason::Other => Err(StructuredError::incomplete()),
-            StopReason::End | StopReason::ToolUse => self.validator.parse(&reply.text()),
+            StopReason::Refusal => return Read::Misfit(StructuredError::refusal()),
+            StopReason::Length | StopReason::Other => {
+                return Read::Misfit(StructuredError::incomplete());
+            }
+            StopReason::End | StopReason::ToolUse => {}
+        }
+        let text = match (self.way, submits().next()) {
+            (FormatWay::Native, _) => reply.text(),
+            (FormatWay::Prompt, _) => without_fence(&reply.text()).to_owned(),
+            (FormatWay::Submit, Some(call)) if n_calls == 1 => call.arguments.clone(),
+            (FormatWay::Submit, Some(_)) => return Read::Misfit(mixed_submission()),
+            (FormatWay::Submit, None) => return Read::Misfit(missing_submission()),
+        };
+        match self.validator.parse(&text) {
+            Ok(value) => Read::Value(value, text),
+            Err(error) => Read::Misfit(error),
+        }
+    }
+
+    /// Puts the reply and what is wrong with it into the request, which may call nothing but our own
+    /// tool any more, and says how it is recorded.
+    pub(crate) fn ask_again(
+        &self,
+        request: &mut ModelRequest,
+        reply: Vec<ContentBlock>,
+        error: &StructuredError,
+    ) -> Turn {
+        let said = match self.way {
+            FormatWay::Submit => render_resubmit(error),
+            FormatWay::Native | FormatWay::Prompt => render_repair(error),
+        };
+        // Calls that were not made have to be answered.
+        let calls = reply.iter().filter_map(|block| match block {
+            ContentBlock::ToolCall(call) => Some(call.id.clone()),
+            _ => None,
+        });
+        let mut answer: Vec<_> = calls
+            .map(|id| {
+                ContentBlock::ToolResult(ToolResult {
+                    id,
+                    text: NOT_RUN.to_owned(),
+                    is_error: true,
+                })
+            })
+            .collect();
+        answer.push(ContentBlock::Text(said.clone()));
+        let says =
+            |block: &ContentBlock| block.as_text().is_none_or(|text| !text.trim().is_empty());
+        let content: Vec<_> = reply.into_iter().filter(says).collect();
+        match request.messages.last_mut() {
+            Some(last) if content.is_empty() => last.content.append(&mut answer),
+            _ => {
+                let role = Role::Assistant;
+                request.messages.push(Message { role, content });
+                let (role, content) = (Role::User, answer);
+                request.messages.push(Message { role, content });
+            }
+        }
+        // The tools stay, because calls of the turn are told and what is cached begins with them.
+        if self.way == FormatWay::Submit {
+            request.tool_choice = ToolChoice::Auto;
+        } else if !request.tools.is_empty() {
+            request.tool_choice = ToolChoice::None;
+        }
+        Turn {
+            input: said.into(),
+            facts: JsonObject::new(),
+            ..Turn::default()
         }
     }
 }
+
+/// The answer to a call in a reply that has to be written again.
+const NOT_RUN: &str = "Not run.";
 
 /// What was wrong with a reply, for its node.
 pub(crate) fn misfit_fact(error: &StructuredError) -> Json {
     json!({"code": error.code.as_str(), "issues": error.issues_to_json()})
-}
-
-/// Puts the reply and what is wrong with it into the request, which may call nothing any more, and
-/// says how it is recorded.
-pub(crate) fn ask_again(request: &mut ModelRequest, text: &str, error: &StructuredError) -> Turn {
-    let said = render_repair(error);
-    if text.trim().is_empty() {
-        let block = ContentBlock::Text(said.clone());
-        match request.messages.last_mut() {
-            Some(last) => last.content.push(block),
-            None => request.messages.push(Message::user(said.clone())),
-        }
-    } else {
-        request.messages.push(Message::assistant(text));
-        request.messages.push(Message::user(said.clone()));
-    }
-    // The tools stay, because calls of the turn are told and what is cached begins with them.
-    if !request.tools.is_empty() {
-        request.tool_choice = ToolChoice::None;
-    }
-    Turn {
-        input: said.into(),
-        facts: JsonObject::new(),
-        ..Turn::default()
-    }
 }

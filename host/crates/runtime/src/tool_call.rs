@@ -19,8 +19,9 @@ use serde_json::json;
 use crate::arguments::{UnfitArguments, complete_model_arguments};
 use crate::call::{CallingTurn, PlannedCall, run_call};
 use crate::frame::Frame;
+use crate::own_tool::OwnTool;
 use crate::ports::Ports;
-use crate::tools::Tools;
+use crate::tools::{Tool, Tools};
 
 /// The most bytes of one answer, cut in its middle with a line that says how much is left out: as
 /// much as a later turn reads of the same call.
@@ -50,8 +51,17 @@ pub(crate) struct WantedCall {
 /// A call with its answer.
 pub(crate) struct Answered {
     pub(crate) result: ToolResult,
-    /// The node of the call; `None` when nothing ran.
-    pub(crate) node: Option<NodeId>,
+    pub(crate) ran: Ran,
+}
+
+/// What ran for an answer.
+pub(crate) enum Ran {
+    /// A function; the node of its call.
+    Function(NodeId),
+    /// A tool that whoever made the turn runs.
+    Own,
+    /// Nothing.
+    Nothing,
 }
 
 impl WantedCall {
@@ -90,7 +100,30 @@ impl Answered {
                 text: answer_text(&text.into()),
                 is_error: true,
             },
-            node: None,
+            ran: Ran::Nothing,
+        }
+    }
+
+    fn of(call: &ToolCall, result: &Result<Json, Failure>, ran: Ran) -> Self {
+        let (text, is_error) = match result {
+            Ok(value) => (result_text(value), false),
+            Err(failure) => (failure_text(failure), true),
+        };
+        Self {
+            result: ToolResult {
+                id: call.id.clone(),
+                text: answer_text(&text),
+                is_error,
+            },
+            ran,
+        }
+    }
+
+    /// The node of the call, where a function ran.
+    pub(crate) fn node(&self) -> Option<&NodeId> {
+        match &self.ran {
+            Ran::Function(node) => Some(node),
+            Ran::Own | Ran::Nothing => None,
         }
     }
 }
@@ -99,25 +132,35 @@ impl Calling<'_> {
     /// Makes one call and answers it.
     pub(crate) async fn answer(&self, wanted: &WantedCall) -> Answered {
         let call = &wanted.call;
-        let Some(function) = self.tools.names.function(&call.name) else {
-            return Answered::refused(call, unknown(self.tools, &call.name));
+        let function = match self.tools.find(&call.name) {
+            Some(Tool::Function(function)) => function,
+            Some(Tool::Own(own)) => return run_own(own, wanted).await,
+            None => return Answered::refused(call, unknown(self.tools, &call.name)),
         };
         let planned = match self.plan(function, wanted) {
             Ok(planned) => planned,
             Err(text) => return Answered::refused(call, text),
         };
         let end = run_call(self.ports, self.frame, planned).await;
-        let (text, is_error) = match &end.result {
-            Ok(value) => (result_text(value), false),
-            Err(failure) => (failure_text(failure), true),
-        };
-        Answered {
-            result: ToolResult {
-                id: call.id.clone(),
-                text: answer_text(&text),
-                is_error,
-            },
-            node: end.node,
+        let ran = end.node.map_or(Ran::Nothing, Ran::Function);
+        Answered::of(call, &end.result, ran)
+    }
+
+    /// Whether a call may run while others of its kind run: whoever made the tool says that it
+    /// changes nothing, and no person is asked about it. What does not run at all may stand
+    /// anywhere.
+    pub(crate) fn may_run_beside(&self, wanted: &WantedCall) -> bool {
+        match self.tools.find(&wanted.call.name) {
+            Some(Tool::Function(function)) => {
+                let component = self.frame.component();
+                let permit = component
+                    .and_then(|component| self.ports.parts.policy.permit(component, function));
+                function.read_only
+                    && function.requires_approval.is_none()
+                    && !permit.is_some_and(|permit| permit.asks)
+            }
+            Some(Tool::Own(own)) => own.tool.read_only,
+            None => true,
         }
     }
 
@@ -126,25 +169,15 @@ impl Calling<'_> {
     /// # Errors
     /// What the model is told.
     fn plan(&self, function: &FunctionRef, wanted: &WantedCall) -> Result<PlannedCall, String> {
-        let tool = self.tools.names.name_of(&function.name);
+        let tool = self.tools.name_of(function);
         let tool = tool.unwrap_or(&wanted.call.name);
-        let parsed = wanted.parsed.as_ref().map_err(|error| {
-            let schema = parameters_to_json_schema(function.visible_parameters());
-            format!(
-                "The arguments of `{tool}` cannot be read: {error}. The call did not run. Call \
-                 again with arguments that fit this JSON Schema: {schema}"
-            )
-        })?;
+        let schema = || parameters_to_json_schema(function.visible_parameters());
+        let parsed = wanted.parsed.as_ref();
+        let parsed = parsed.map_err(|error| unreadable(tool, &error.to_string(), &schema()))?;
         let context = &self.frame.context;
         let completed = complete_model_arguments(function, &parsed.members, context);
         let mut arguments = completed.map_err(|unfit| match unfit {
-            UnfitArguments::Given(error) => {
-                let schema = parameters_to_json_schema(function.visible_parameters());
-                format!(
-                    "The arguments of `{tool}` do not fit: {error}. The call did not run. Call \
-                     again with arguments that fit this JSON Schema: {schema}"
-                )
-            }
+            UnfitArguments::Given(error) => unfit_text(tool, &error.to_string(), &schema()),
             UnfitArguments::Hidden(error) => {
                 self.frame
                     .note_refusal(&hidden_failure(function, &error.to_string()));
@@ -174,20 +207,49 @@ impl Calling<'_> {
     }
 }
 
+/// Runs a tool that whoever made the turn runs. Its arguments are checked as they are: nothing says
+/// what could be forgiven.
+async fn run_own(own: &OwnTool, wanted: &WantedCall) -> Answered {
+    let call = &wanted.call;
+    let (tool, schema) = (&own.tool.spec.name, &own.tool.spec.parameters);
+    let arguments = match &wanted.parsed {
+        Ok(parsed) => parsed.members.clone(),
+        Err(error) => return Answered::refused(call, unreadable(tool, &error.to_string(), schema)),
+    };
+    if let Err(places) = own.check(&arguments) {
+        return Answered::refused(call, unfit_text(tool, &places, schema));
+    }
+    Answered::of(call, &own.run(call, arguments).await, Ran::Own)
+}
+
+fn unreadable(tool: &str, error: &str, schema: &Json) -> String {
+    format!(
+        "The arguments of `{tool}` cannot be read: {error}. The call did not run. Call again with \
+         arguments that fit this JSON Schema: {schema}"
+    )
+}
+
+fn unfit_text(tool: &str, error: &str, schema: &Json) -> String {
+    format!(
+        "The arguments of `{tool}` do not fit: {error}. The call did not run. Call again with \
+         arguments that fit this JSON Schema: {schema}"
+    )
+}
+
 fn unknown(tools: &Tools, name: &str) -> String {
     let shown = one_line(name, NAME_CHARS_MAX);
     let mut text = format!("There is no tool `{shown}`.");
-    let near = tools.names.nearest(name);
+    let near = tools.nearest(name);
     if !near.is_empty() {
         text.push_str(&format!(
             " Did you mean {}?",
             listed(near.into_iter(), " or ")
         ));
-    } else if !tools.names.is_empty() {
-        let names = tools.names.iter().map(|(name, _)| name);
-        let names = listed(names.take(TOOLS_LISTED_MAX), ", ");
+    } else if !tools.is_empty() {
+        let all = tools.all_names();
+        let names = listed(all.iter().copied().take(TOOLS_LISTED_MAX), ", ");
         text.push_str(&format!(" The tools are {names}"));
-        let more = tools.names.len().saturating_sub(TOOLS_LISTED_MAX);
+        let more = all.len().saturating_sub(TOOLS_LISTED_MAX);
         if more > 0 {
             text.push_str(&format!(" and {more} more"));
         }
@@ -247,13 +309,15 @@ pub(crate) fn calls_fact(calls: &[WantedCall]) -> Json {
         .collect()
 }
 
-/// The answers as facts hold them: the node of a call, or the answer itself where nothing ran.
+/// The answers as facts hold them: the node of a call, or the answer itself where there is none.
 pub(crate) fn answers_fact(answers: &[Answered]) -> Json {
     let fact = |answered: &Answered| {
-        let id = &answered.result.id;
-        match &answered.node {
-            Some(node) => json!({ "id": id, "node": node.as_str() }),
-            None => json!({ "id": id, "refused": answered.result.text }),
+        let (id, text) = (&answered.result.id, &answered.result.text);
+        match &answered.ran {
+            Ran::Function(node) => json!({ "id": id, "node": node.as_str() }),
+            Ran::Own if answered.result.is_error => json!({ "id": id, "failed": text }),
+            Ran::Own => json!({ "id": id, "result": text }),
+            Ran::Nothing => json!({ "id": id, "refused": text }),
         }
     };
     answers.iter().map(fact).collect()

@@ -5,7 +5,9 @@ use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::ExecRequest;
-use openprogram_core::structured::ResponseFormat;
+use openprogram_core::llm::{BesideFormat, FormatWay};
+use openprogram_core::schema::names_equal;
+use openprogram_core::structured::{ResponseFormat, SUBMIT_TOOL};
 use openprogram_core::tool::ToolChoice;
 
 use crate::complete::{Said, check_writes, provider_of};
@@ -47,24 +49,41 @@ pub(crate) fn plan_turn(
 ) -> Result<PlannedTurn, Failure> {
     let provider = provider_of(ports, frame, request.runtime)?;
     check_writes(provider)?;
+    let (tools, facts) = Tools::of(ports, frame, &request)?;
     let content = said(ports, request.content)?;
     let own = frame.system(request.runtime);
     let system = joined(own.into_iter().chain(request.system))?;
-    let tools = Tools::of(ports, frame, &request.tools)?;
-    let has_tools = !tools.names.is_empty();
-    let format = request.response_format.as_ref();
-    let format = format.map(|format| plan_format(provider, format, has_tools));
+    let format = request.response_format.as_ref().map(|format| {
+        let beside = BesideFormat {
+            tools: &tools.all_names(),
+            tool_choice: &request.tool_choice,
+            parallel_tool_calls: request.parallel_tool_calls,
+        };
+        plan_format(provider, format, beside)
+    });
     let format = format.transpose()?;
-    let choice = tools.choice(&ports.parts.catalog, frame, &request.tool_choice)?;
+    let hands_in = format.as_ref().is_some_and(|f| f.way == FormatWay::Submit);
+    let choice = match &request.tool_choice {
+        // The tool by which a value is handed in is a tool like others here.
+        ToolChoice::Required if hands_in => ToolChoice::Required,
+        ToolChoice::Named(name) if hands_in && names_equal(name, SUBMIT_TOOL) => {
+            ToolChoice::Named(SUBMIT_TOOL.to_owned())
+        }
+        choice => tools.choice(&ports.parts.catalog, frame, choice)?,
+    };
     Ok(PlannedTurn {
         runtime: request.runtime,
         said: Said { system, content },
         tools,
         choice,
-        parallel: request.parallel_tool_calls,
+        parallel: if hands_in {
+            Some(false)
+        } else {
+            request.parallel_tool_calls
+        },
         format,
         shape: None,
-        facts: JsonObject::new(),
+        facts,
         iterations_max: request.max_iterations.clamp(1, ITERATIONS_MAX),
     })
 }

@@ -50,6 +50,25 @@ pub mod guest {
         Ok(told(&runtime.exec(request)?))
     }
 
+    /// Lets the model call what is left of a preset.
+    pub fn equipped(
+        prompt: String,
+        toolset: String,
+        source: Option<String>,
+        allow: Option<Vec<String>>,
+        deny: Vec<String>,
+        runtime: &Runtime,
+    ) -> Result<Json, Failure> {
+        let mut request = Request::new(prompt).toolset(&toolset).tools_deny(deny);
+        if let Some(source) = source {
+            request = request.tools_source(&source);
+        }
+        if let Some(allow) = allow {
+            request = request.tools_allow(allow);
+        }
+        Ok(told(&runtime.exec(request)?))
+    }
+
     /// Ends in a value of a format. `closes` closes the turn with a decision as well.
     pub fn shaped(
         prompt: String,
@@ -274,6 +293,7 @@ pub mod guest {
     }
 
     /// Adds two numbers.
+    #[function(read_only)]
     pub fn add(
         /// The first one.
         a: i32,

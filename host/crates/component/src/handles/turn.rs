@@ -3,12 +3,14 @@
 //! What a setter cannot accept is remembered and told when the turn is made, because setters have no
 //! result in the contract.
 
+mod tools;
+
 use std::sync::Arc;
 
 use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::Failure;
 use openprogram_core::function::{RuntimeRef, RuntimeRole};
-use openprogram_core::guest::{ExecRequest, ToolsWanted};
+use openprogram_core::guest::ExecRequest;
 use openprogram_core::structured::{StructuredCode, StructuredError};
 use openprogram_core::tool::ToolChoice;
 
@@ -137,25 +139,6 @@ impl RequestHandle {
         });
     }
 
-    pub(crate) fn set_tools(&mut self, names: Vec<String>, held: Held<'_>) {
-        self.set(|handle| {
-            let max = held.limits.turn_tools;
-            check(names.len() as u64, "turn_tools", max, "tools")?;
-            let before = match &handle.request.tools {
-                ToolsWanted::Default => 0,
-                ToolsWanted::Named(names) => bytes(names),
-            };
-            for (index, name) in names.iter().enumerate() {
-                check_name(&format!("tools[{index}]"), name)?;
-            }
-            let now = bytes(&names);
-            handle.request.tools = ToolsWanted::Named(names);
-            handle.held -= before;
-            *held.bytes -= before;
-            handle.hold(now, held)
-        });
-    }
-
     pub(crate) fn set_tool_choice(&mut self, choice: ToolChoice) {
         self.set(|handle| {
             if let ToolChoice::Named(name) = &choice {
@@ -253,10 +236,6 @@ fn check_name(path: &str, name: &str) -> Result<(), Failure> {
     }
     let message = format!("`{path}` is longer than {NAME_BYTES_MAX} bytes");
     Err(invalid(path, message))
-}
-
-fn bytes(names: &[String]) -> u64 {
-    names.iter().map(|name| name.len() as u64).sum()
 }
 
 #[cfg(test)]

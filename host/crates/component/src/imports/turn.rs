@@ -79,6 +79,46 @@ impl wire::HostRequest for CallState {
         Ok(())
     }
 
+    async fn set_toolset(
+        &mut self,
+        request: Resource<RequestHandle>,
+        name: String,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.set_toolset(name, held);
+        Ok(())
+    }
+
+    async fn set_tools_source(
+        &mut self,
+        request: Resource<RequestHandle>,
+        source: String,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.set_tools_source(source, held);
+        Ok(())
+    }
+
+    async fn set_tools_allow(
+        &mut self,
+        request: Resource<RequestHandle>,
+        functions: Vec<String>,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.set_tools_allow(functions, held);
+        Ok(())
+    }
+
+    async fn set_tools_deny(
+        &mut self,
+        request: Resource<RequestHandle>,
+        functions: Vec<String>,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.set_tools_deny(functions, held);
+        Ok(())
+    }
+
     async fn set_tool_choice(
         &mut self,
         request: Resource<RequestHandle>,

@@ -69,6 +69,7 @@ fn everything_that_can_be_said_reaches_the_function() {
             ("expose", r#""llm""#),
             ("render_range", r#"{"callers": 3, "subcalls": -1}"#),
             ("requires_approval", r#""It pays.""#),
+            ("read_only", "true"),
         ],
         &[
             (
@@ -88,6 +89,7 @@ fn everything_that_can_be_said_reaches_the_function() {
     assert_eq!(function.name.to_string(), "acme:x/desk.greet");
     let required = function.requires_approval.as_ref().unwrap();
     assert_eq!(required.reason.as_deref(), Some("It pays."));
+    assert!(function.read_only);
     assert_eq!(function.name.component, "shop");
     assert_eq!(function.description, "Greets.");
     assert_eq!(

@@ -12,6 +12,7 @@ use openprogram_core::guest::{
 };
 use openprogram_core::session::Usage;
 use openprogram_core::tool::ToolChoice;
+use openprogram_core::tool_filter::ToolFilter;
 use openprogram_core::{Json, JsonObject};
 use wasmtime::Store;
 use wasmtime::component::Resource;
@@ -191,6 +192,16 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
         .unwrap();
     let tools = vec!["look-up".to_owned()];
     state.set_tools(handle(), tools.clone()).await.unwrap();
+    let filter = ToolFilter {
+        sources: vec!["telegram".to_owned()],
+        allow: Some(tools.clone()),
+        deny: vec!["pay".to_owned()],
+    };
+    let (allow, deny) = (tools.clone(), filter.deny.clone());
+    state.set_tools_allow(handle(), allow).await.unwrap();
+    state.set_tools_deny(handle(), deny).await.unwrap();
+    let source = "telegram".to_owned();
+    state.set_tools_source(handle(), source).await.unwrap();
     let choice = WireChoice::Named("look-up".to_owned());
     state.set_tool_choice(handle(), choice).await.unwrap();
     state
@@ -222,6 +233,8 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
         ],
         system: vec!["be brief".to_owned()],
         tools: ToolsWanted::Named(tools),
+        tool_filter: filter,
+        host_tools: Vec::new(),
         tool_choice: ToolChoice::Named("look-up".to_owned()),
         parallel_tool_calls: Some(false),
         response_format: None,
@@ -229,6 +242,29 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
         timeout_ms: Some(9_000),
     };
     assert_eq!(guest.made(), [Made::Turn(expected)]);
+}
+
+#[tokio::test]
+async fn of_tools_and_a_preset_the_last_one_holds() {
+    let mut guest = Guest::new(Limits::default());
+    let runtime = guest.runtime(RuntimeRole::Main);
+    let request = guest.request().await;
+    guest.text(&request, "hello").await;
+    let (handle, state) = (|| lent(&request), guest.state());
+    let tools = vec!["look-up".to_owned()];
+    state.set_tools(handle(), tools.clone()).await.unwrap();
+    let preset = "default".to_owned();
+    state.set_toolset(handle(), preset.clone()).await.unwrap();
+    guest.exec(&runtime, &request).await.unwrap();
+    let state = guest.state();
+    state.set_tools(handle(), tools.clone()).await.unwrap();
+    guest.exec(&runtime, &request).await.unwrap();
+    let made = guest.made().into_iter().map(|made| match made {
+        Made::Turn(turn) => turn.tools,
+        other => panic!("{other:?} is no turn"),
+    });
+    let wanted = [ToolsWanted::Preset(preset), ToolsWanted::Named(tools)];
+    assert_eq!(made.collect::<Vec<_>>(), wanted);
 }
 
 #[tokio::test]

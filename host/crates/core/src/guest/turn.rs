@@ -3,8 +3,10 @@
 use crate::content::ContentBlock;
 use crate::decision::OptionSpec;
 use crate::function::RuntimeRef;
+use crate::host_tool::HostTool;
 use crate::session::Usage;
 use crate::tool::ToolChoice;
+use crate::tool_filter::ToolFilter;
 use crate::{Json, JsonObject};
 
 /// One turn as a function asks for it: the model works, with tools where it may, and answers.
@@ -18,6 +20,12 @@ pub struct ExecRequest {
     pub system: Vec<String>,
     /// Which functions the model may call.
     pub tools: ToolsWanted,
+    /// What is left out of them; [`filter_tools`](crate::tool_filter::filter_tools) says in which
+    /// order.
+    pub tool_filter: ToolFilter,
+    /// Tools that whoever makes the turn runs. They count as named: beside them, the default is no
+    /// function. Turns below this one do not inherit them.
+    pub host_tools: Vec<HostTool>,
     /// Whether and what it must call; back to [`ToolChoice::Auto`] once a forced call was made.
     pub tool_choice: ToolChoice,
     /// Whether one reply may hold several calls; `None` leaves it to the provider.
@@ -44,6 +52,8 @@ impl ExecRequest {
             content,
             system: Vec::new(),
             tools: ToolsWanted::Default,
+            tool_filter: ToolFilter::default(),
+            host_tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
             parallel_tool_calls: None,
             response_format: None,
@@ -61,6 +71,10 @@ pub enum ToolsWanted {
     Default,
     /// Exactly these; an empty list means none.
     Named(Vec<String>),
+    /// Those of a preset that the component whose turn it is may call, whatever the turn above has:
+    /// one of the project, [`FULL`](crate::tool_filter::FULL) or
+    /// [`NONE`](crate::tool_filter::NONE).
+    Preset(String),
 }
 
 /// What a turn gave.

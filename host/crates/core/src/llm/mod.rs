@@ -4,6 +4,7 @@ mod asked;
 mod classify;
 mod error;
 mod event;
+mod format_way;
 mod provider;
 mod request;
 mod retry;
@@ -13,6 +14,7 @@ pub use asked::{Asked, Operation};
 pub use classify::{ErrorClass, ErrorSigns, classify, retry_after, should_retry};
 pub use error::{LlmDetail, LlmError, LlmFailure, LlmReason};
 pub use event::{EventSink, ModelEvent, NoEvents};
+pub use format_way::{BesideFormat, FormatWay, plan_format_way, submit_tool};
 pub use provider::{Abilities, FormatAbility, Provider, check_native};
 pub use request::{
     Choice, DecisionLimits, DecisionReply, DecisionState, ModelReply, ModelRequest, StopReason,

@@ -56,6 +56,28 @@ pub trait Provider: Send + Sync {
         Ok(())
     }
 
+    /// Whether it holds a model to the schemas of tools that are [strict](crate::tool::ToolSpec), as
+    /// far as that is verified; constant over its life.
+    fn holds_tools(&self) -> bool {
+        false
+    }
+
+    /// Checks that it can be told all of a format as the schema of such a tool. Only called when it
+    /// holds to them; the default takes every schema of an object.
+    ///
+    /// # Errors
+    /// `unsupported`, with the places of the schema.
+    fn check_submit(&self, format: &ResponseFormat) -> Result<(), StructuredError> {
+        if format.schema.get("type").and_then(crate::Json::as_str) == Some("object") {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` takes a schema of an object alone; put the value into one",
+            self.name()
+        );
+        Err(StructuredError::new(StructuredCode::Unsupported, message))
+    }
+
     /// Asks the model once. Every piece of the reply goes to `sink` as it arrives and is in the
     /// reply too. Never retries: the caller does.
     async fn complete(
@@ -114,11 +136,16 @@ pub fn check_native(
 
 #[cfg(test)]
 mod tests {
+    use super::super::format_way::{BesideFormat, FormatWay, plan_format_way, submit_tool};
     use super::*;
     use crate::Json;
+    use crate::tool::ToolChoice;
 
     /// What the capabilities of a case come to.
-    struct Capable(Option<FormatAbility>);
+    struct Capable {
+        native: Option<FormatAbility>,
+        strict_tool: bool,
+    }
 
     #[async_trait]
     impl Provider for Capable {
@@ -134,7 +161,11 @@ mod tests {
         }
 
         fn format_ability(&self) -> Option<FormatAbility> {
-            self.0
+            self.native
+        }
+
+        fn holds_tools(&self) -> bool {
+            self.strict_tool
         }
 
         async fn complete(
@@ -153,18 +184,29 @@ mod tests {
         let native = capabilities["native"] == "supported" || opted_in;
         // Every request is a stream here.
         let native = native && capabilities["streaming"] == true;
-        Capable(native.then_some(FormatAbility {
-            is_held: true,
-            with_tools: capabilities["with_tools"] == true,
-            keeps_order: false,
-        }))
+        Capable {
+            native: native.then_some(FormatAbility {
+                is_held: true,
+                with_tools: capabilities["with_tools"] == true,
+                keeps_order: false,
+            }),
+            strict_tool: capabilities["strict_tool"] == true,
+        }
     }
 
-    /// Left out: the ways that are not offered yet, and a dialect of a provider that has none here.
+    /// Left out: a dialect of a provider that has none here.
     fn is_left_out(case: &Json) -> bool {
-        case["capabilities"]["strict_tool"] == true
-            || case["ok"]["mode"] == "prompt"
-            || case["capabilities"]["schema_profile"] == "google_json_schema"
+        case["capabilities"]["schema_profile"] == "google_json_schema"
+    }
+
+    fn choice_of(case: &Json) -> ToolChoice {
+        match &case["tool_choice"] {
+            Json::Null => ToolChoice::Auto,
+            Json::String(word) if word == "auto" => ToolChoice::Auto,
+            Json::String(word) if word == "required" => ToolChoice::Required,
+            Json::String(word) if word == "none" => ToolChoice::None,
+            named => ToolChoice::Named(named["name"].as_str().unwrap().to_owned()),
+        }
     }
 
     #[test]
@@ -182,16 +224,30 @@ mod tests {
                 continue;
             }
             let format = ResponseFormat::read(&case["format"]).unwrap();
-            let has_tools = case["tools"] != serde_json::json!([]);
-            let checked = check_native(&capable(case), &format, has_tools);
-            match checked {
-                Ok(_) => assert_eq!(case["ok"]["mode"], "native", "{}", case["id"]),
+            let tools = case["tools"].as_array().unwrap().iter();
+            let tools: Vec<_> = tools.filter_map(Json::as_str).collect();
+            let beside = BesideFormat {
+                tools: &tools,
+                tool_choice: &choice_of(case),
+                parallel_tool_calls: case["parallel_tool_calls"].as_bool(),
+            };
+            match plan_format_way(&capable(case), &format, beside) {
+                Ok(way) => {
+                    // The original calls our tool by its kind.
+                    let mode = way.as_str().replace("submit", "tool");
+                    assert_eq!(case["ok"]["mode"], mode, "{}", case["id"]);
+                    if way == FormatWay::Submit {
+                        let tool = submit_tool(&format);
+                        assert_eq!(case["ok"]["submit_tool_name"], tool.name);
+                        assert_eq!(tool.parameters, *format.schema);
+                    }
+                }
                 Err(error) => {
                     assert_eq!(error.code.as_str(), case["error"]["code"], "{}", case["id"]);
                 }
             }
             n_law += 1;
         }
-        assert_eq!((n_law, n_left_out), (16, 8));
+        assert_eq!((n_law, n_left_out), (23, 1));
     }
 }

@@ -50,7 +50,13 @@ impl StructuredCode {
     /// Whether the model may be asked again: only for a whole reply that does not fit.
     #[must_use]
     pub fn repairable(self) -> bool {
-        matches!(self, Self::InvalidJson | Self::ValidationFailed)
+        matches!(
+            self,
+            Self::InvalidJson
+                | Self::ValidationFailed
+                | Self::MissingSubmission
+                | Self::MixedSubmission
+        )
     }
 }
 
@@ -144,6 +150,17 @@ impl StructuredError {
         self.issues.dedup();
         self.issues.truncate(ISSUES_MAX);
         self
+    }
+
+    /// Tells the places after the first one, which the sentence names, on a line each.
+    pub(super) fn tell_more_places(&self, text: &mut String) {
+        for issue in self.issues.iter().skip(1) {
+            let place = match issue.path.as_str() {
+                "" => "as a whole".to_owned(),
+                path => format!("at `{path}`"),
+            };
+            text.push_str(&format!("Nor {place}, by `{}`.\n", issue.schema_path));
+        }
     }
 
     /// An error of a schema at one place.

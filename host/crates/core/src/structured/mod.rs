@@ -17,6 +17,7 @@ mod limits;
 mod repair;
 mod rule;
 mod shape;
+mod submit;
 #[cfg(test)]
 mod tests;
 
@@ -28,3 +29,7 @@ pub use limits::{
     PATTERN_SIZE_MAX, SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX,
 };
 pub use repair::render_repair;
+pub use submit::{
+    SUBMIT_TOOL, missing_submission, mixed_submission, prompt_instruction, render_resubmit,
+    submit_description, submit_instruction, without_fence,
+};

@@ -6,13 +6,7 @@ use super::error::StructuredError;
 #[must_use]
 pub fn render_repair(error: &StructuredError) -> String {
     let mut text = format!("Your reply cannot be used: {}.\n", error.message);
-    for issue in error.issues.iter().skip(1) {
-        let place = match issue.path.as_str() {
-            "" => "as a whole".to_owned(),
-            path => format!("at `{path}`"),
-        };
-        text.push_str(&format!("Nor {place}, by `{}`.\n", issue.schema_path));
-    }
+    error.tell_more_places(&mut text);
     text.push_str(
         "Reply again with exactly one JSON value that fits the schema, and nothing around it.",
     );

@@ -11,7 +11,7 @@ use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Role};
 use openprogram_core::llm::{LlmFailure, ModelRequest};
 use openprogram_core::structured::{ResponseFormat, StructuredError};
-use openprogram_core::tool::ToolChoice;
+use openprogram_core::tool::{ToolChoice, ToolSpec};
 
 use super::wire;
 use crate::checks::check;
@@ -44,7 +44,7 @@ pub(crate) fn encode(
              for the model in openprogram.toml",
         )
     })?;
-    let (tools, tool_choice) = tools(request, profile);
+    let (tools, tool_choice) = tools(request, profile)?;
     let schema = request.response_format.as_ref().map(schema).transpose();
     let format = schema.map_err(|error| refused(error.message))?;
     let system = request.system.as_deref();
@@ -146,15 +146,11 @@ fn block(block: &ContentBlock) -> Option<wire::Block<'_>> {
 fn tools<'a>(
     request: &'a ModelRequest,
     profile: &Profile,
-) -> (Vec<wire::Tool<'a>>, Option<wire::ToolChoice<'a>>) {
+) -> Result<(Vec<wire::Tool<'a>>, Option<wire::ToolChoice<'a>>), LlmFailure> {
     if request.tools.is_empty() {
-        return past_tools(request);
+        return Ok(past_tools(request));
     }
-    let tools = request.tools.iter().map(|tool| wire::Tool {
-        name: Cow::Borrowed(&tool.name),
-        description: &tool.description,
-        input_schema: Cow::Borrowed(&tool.parameters),
-    });
+    let tools = request.tools.iter().map(tool);
     let alone = request.parallel_tool_calls == Some(false) && profile.parallel_switch;
     let disable = alone.then_some(true);
     let choice = |kind, name, disable_parallel_tool_use| wire::ToolChoice {
@@ -169,7 +165,28 @@ fn tools<'a>(
         ToolChoice::None => Some(choice("none", None, None)),
         ToolChoice::Named(name) => Some(choice("tool", Some(name), disable)),
     };
-    (tools.collect(), choice)
+    Ok((tools.collect::<Result<_, _>>()?, choice))
+}
+
+/// A tool; the schema of a strict one in the provider's words.
+fn tool(spec: &ToolSpec) -> Result<wire::Tool<'_>, LlmFailure> {
+    let input_schema = match spec.strict {
+        true => {
+            Cow::Owned(strict_schema(&spec.parameters).map_err(|error| refused(error.message))?)
+        }
+        false => Cow::Borrowed(&spec.parameters),
+    };
+    Ok(wire::Tool {
+        name: Cow::Borrowed(&spec.name),
+        description: &spec.description,
+        input_schema,
+        strict: spec.strict,
+    })
+}
+
+/// The schema of a strict tool as it is sent.
+pub(crate) fn strict_schema(schema: &Json) -> Result<Json, StructuredError> {
+    ANTHROPIC.project(schema)
 }
 
 /// The protocol wants past calls to be of tools that are there: they are, and cannot be called.
@@ -188,6 +205,7 @@ fn past_tools(request: &ModelRequest) -> (Vec<wire::Tool<'_>>, Option<wire::Tool
         name: Cow::Owned(name),
         description: PAST_TOOL,
         input_schema: Cow::Owned(Json::Object(object_schema())),
+        strict: false,
     };
     let choice = wire::ToolChoice {
         kind: "none",

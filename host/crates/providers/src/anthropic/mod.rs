@@ -10,7 +10,7 @@ use crate::transport::{header_name, secret_header};
 use openprogram_core::secret::Secret;
 
 pub(crate) use decode::MessagesDecoder;
-pub(crate) use encode::{encode, schema};
+pub(crate) use encode::{encode, schema, strict_schema};
 
 /// The base URL of Anthropic itself.
 pub const ANTHROPIC_BASE_URL: &str = "https://api.anthropic.com";

@@ -37,6 +37,8 @@ pub(crate) struct Tool<'a> {
     pub(crate) name: std::borrow::Cow<'a, str>,
     pub(crate) description: &'a str,
     pub(crate) input_schema: std::borrow::Cow<'a, Json>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) strict: bool,
 }
 
 #[derive(Serialize)]

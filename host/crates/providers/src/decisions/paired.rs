@@ -46,6 +46,14 @@ impl Provider for WithDecisions {
         self.writer.check_format(format)
     }
 
+    fn holds_tools(&self) -> bool {
+        self.writer.holds_tools()
+    }
+
+    fn check_submit(&self, format: &ResponseFormat) -> Result<(), StructuredError> {
+        self.writer.check_submit(format)
+    }
+
     async fn complete(
         &self,
         request: &ModelRequest,

@@ -2,6 +2,8 @@
 //!
 //! What the profile rules out is refused here, before anything is sent.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use openprogram_core::Json;
@@ -44,6 +46,7 @@ pub(crate) fn encode(
         .transpose()
         .map_err(|error| refused(error.message))?;
     let parallel = request.parallel_tool_calls;
+    let tools = offered(request, profile).map(tool);
     let body = wire::ChatRequest {
         model,
         stream: true,
@@ -57,7 +60,7 @@ pub(crate) fn encode(
             .thinking_off
             .as_deref()
             .map(|kind| wire::Thinking { kind }),
-        tools: offered(request, profile).map(tool).collect(),
+        tools: tools.collect::<Result<_, _>>()?,
         tool_choice: if has_tools {
             tool_choice(request, profile)
         } else {
@@ -92,15 +95,28 @@ pub(crate) fn schema(format: &ResponseFormat) -> Result<Json, StructuredError> {
     Ok(Json::clone(&format.schema))
 }
 
-fn tool(spec: &openprogram_core::tool::ToolSpec) -> wire::Tool<'_> {
-    wire::Tool {
+/// A tool; the schema of a strict one in the provider's words.
+fn tool(spec: &ToolSpec) -> Result<wire::Tool<'_>, LlmFailure> {
+    let parameters = match spec.strict {
+        true => {
+            Cow::Owned(strict_schema(&spec.parameters).map_err(|error| refused(error.message))?)
+        }
+        false => Cow::Borrowed(&spec.parameters),
+    };
+    Ok(wire::Tool {
         kind: "function",
         function: wire::ToolFunction {
             name: &spec.name,
             description: &spec.description,
-            parameters: &spec.parameters,
+            parameters,
+            strict: spec.strict,
         },
-    }
+    })
+}
+
+/// The schema of a strict tool as it is sent.
+pub(crate) fn strict_schema(schema: &Json) -> Result<Json, StructuredError> {
+    OPENAI_STRICT.project(schema)
 }
 
 /// The tools of a request. One that is demanded by its name stands alone where the server is not

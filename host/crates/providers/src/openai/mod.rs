@@ -14,7 +14,7 @@ use crate::transport::secret_header;
 use openprogram_core::secret::Secret;
 
 pub(crate) use decode::ChatDecoder;
-pub(crate) use encode::{encode, schema};
+pub(crate) use encode::{encode, schema, strict_schema};
 
 /// The base URL of OpenAI itself.
 pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";

@@ -54,7 +54,9 @@ pub(crate) struct Tool<'a> {
 pub(crate) struct ToolFunction<'a> {
     pub(crate) name: &'a str,
     pub(crate) description: &'a str,
-    pub(crate) parameters: &'a Json,
+    pub(crate) parameters: std::borrow::Cow<'a, Json>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) strict: bool,
 }
 
 #[derive(Serialize)]

@@ -4,6 +4,7 @@
 //! in child frames below that node. What the loop said so far is sent as the provider's own calls
 //! and results; later turns read it from the graph.
 
+mod acting;
 mod work;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::events::Event;
 use crate::frame::Frame;
 use crate::open_turn::{OpenTurn, facts_of, said_or_none};
 use crate::ports::Ports;
+use crate::structured::Read;
 use crate::tool_call::calls_fact;
 use crate::turn::{PlannedTurn, plan_turn};
 
@@ -102,15 +104,16 @@ pub(crate) async fn work<'a>(
         let (open, reply) = asked.map_err(|failure| ended_at(failure, &last_text))?;
         let calls = work.wanted(&reply);
         let text = reply.text();
-        if calls.is_empty() || work.n_repairs > 0 {
-            let format = turn.format.as_ref();
-            let structured = match format.map(|format| format.read(&reply)).transpose() {
-                Ok(structured) => structured,
-                Err(error) => {
-                    work.repair(open, &reply, &error).await?;
-                    continue;
-                }
-            };
+        let ended = match work.read(&reply) {
+            Some(Read::Value(value, text)) => Some((Some(value), text)),
+            Some(Read::Misfit(error)) => {
+                work.repair(open, &calls, &reply, &error).await?;
+                continue;
+            }
+            None if calls.is_empty() => Some((None, text.clone())),
+            Some(Read::Calls) | None => None,
+        };
+        if let Some((structured, text)) = ended {
             return Ok(Worked {
                 open,
                 text,

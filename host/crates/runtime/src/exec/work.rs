@@ -6,21 +6,22 @@ use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Message, Role};
 use openprogram_core::failure::Failure;
 use openprogram_core::id::NodeId;
-use openprogram_core::llm::{ModelReply, ModelRequest, StopReason};
+use openprogram_core::llm::{FormatWay, ModelReply, ModelRequest, StopReason};
 use openprogram_core::session::Usage;
 use openprogram_core::structured::StructuredError;
 use openprogram_core::tool::ToolChoice;
 
-use crate::complete::{Asker, out_of_time, recorded, reply_bytes, summed};
+use crate::complete::{Asker, recorded, reply_bytes, summed};
 use crate::ending::UsedUp;
-use crate::events::Event;
 use crate::frame::Frame;
 use crate::open_turn::{OpenTurn, Turn, facts_of, said_or_none, say_at_top};
 use crate::ports::Ports;
-use crate::structured::{ask_again, misfit_fact};
-use crate::tool_call::{Answered, Calling, WantedCall, answers_fact};
+use crate::structured::{PlannedFormat, Read, misfit_fact};
+use crate::tool_call::{Answered, Calling, WantedCall, answers_fact, calls_fact};
 use crate::tools::choice_fact;
 use crate::turn::PlannedTurn;
+
+use super::acting::Acting;
 
 /// The longest id of a call that is kept; those of providers have 40 bytes or less.
 const ID_BYTES_MAX: usize = 128;
@@ -58,12 +59,14 @@ impl<'a> Work<'a> {
         if frame.node.is_none() {
             reads.push(say_at_top(ports, frame, recorded(&turn.said.content)).await?);
         }
-        let content = match closing {
+        let format = turn.format.as_ref();
+        let instruction = format.and_then(PlannedFormat::instruction);
+        let content = match closing.or(instruction.as_deref()) {
             None => turn.said.content.clone(),
             Some(closing) => turn.said.followed_by(closing),
         };
+        let mut tools = turn.tools.specs();
         let mut facts = turn.facts.clone();
-        let tools = turn.tools.names.specs();
         if !tools.is_empty() {
             let names: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
             facts.insert("tools".to_owned(), names.into());
@@ -71,9 +74,17 @@ impl<'a> Work<'a> {
         if let Some(choice) = choice_fact(&turn.choice) {
             facts.insert("tool_choice".to_owned(), choice);
         }
-        let format = turn.format.as_ref().map(|planned| planned.format.clone());
-        if let Some(format) = &format {
-            facts.insert("response_format".to_owned(), format.name.clone().into());
+        if let Some(planned) = format {
+            let name = planned.format.name.clone();
+            facts.insert("response_format".to_owned(), name.into());
+            if planned.way != FormatWay::Native {
+                let way = planned.way.as_str();
+                facts.insert("response_format_by".to_owned(), way.into());
+            }
+        }
+        if let Some(tool) = format.and_then(PlannedFormat::tool) {
+            tools.push(tool);
+            tools.sort_by(|a, b| a.name.cmp(&b.name));
         }
         let next = Turn {
             input: recorded(&content),
@@ -86,7 +97,8 @@ impl<'a> Work<'a> {
         request.tools = tools;
         request.tool_choice = turn.choice.clone();
         request.parallel_tool_calls = turn.parallel;
-        request.response_format = format.or_else(|| turn.shape.clone());
+        let native = format.and_then(PlannedFormat::native);
+        request.response_format = native.or_else(|| turn.shape.clone());
         Ok(Self {
             ports,
             frame,
@@ -111,15 +123,24 @@ impl<'a> Work<'a> {
         Ok((open, reply))
     }
 
+    /// What a reply is to the format of the turn, where it has one.
+    pub(super) fn read(&self, reply: &ModelReply) -> Option<Read> {
+        let format = self.turn.format.as_ref()?;
+        Some(format.read(reply, self.n_repairs > 0))
+    }
+
     /// Gets a request for a better reply ready, or gives the failure of the turn.
     pub(super) async fn repair(
         &mut self,
         open: OpenTurn<'a>,
+        calls: &[WantedCall],
         reply: &ModelReply,
         error: &StructuredError,
     ) -> Result<(), Failure> {
-        let format = self.turn.format.as_ref();
-        let most = format.map_or(0, |planned| planned.format.max_validation_retries);
+        let Some(planned) = &self.turn.format else {
+            return Err(open.fail(error.to_failure()).await);
+        };
+        let most = planned.format.max_validation_retries;
         if !error.code.repairable() || self.n_repairs == most {
             return Err(open.fail(error.to_failure()).await);
         }
@@ -127,8 +148,12 @@ impl<'a> Work<'a> {
         let (node, text) = (open.id().clone(), reply.text());
         let mut facts = facts_of(reply.stop);
         facts.insert("misfit".to_owned(), misfit_fact(error));
+        if !calls.is_empty() {
+            facts.insert("calls".to_owned(), calls_fact(calls));
+        }
         open.close(said_or_none(&text), facts).await?;
-        self.next = ask_again(&mut self.request, &text, error);
+        let written = in_history(reply, calls);
+        self.next = planned.ask_again(&mut self.request, written, error);
         let retry_of = Json::from(node.as_str());
         self.next.facts.insert("retry_of".to_owned(), retry_of);
         self.reads.push(node);
@@ -161,64 +186,40 @@ impl<'a> Work<'a> {
         is_last: bool,
     ) -> Result<Option<Failure>, Failure> {
         let is_cut = reply.stop == StopReason::Length && calls.iter().any(|c| c.parsed.is_err());
-        let refusal = if is_last {
-            let most = self.turn.iterations_max;
-            Some(format!(
-                "Not run: the turn has used up its {most} model requests."
-            ))
+        let acting = Acting {
+            ports: self.ports,
+            asker: &self.asker,
+            calling: Calling {
+                ports: self.ports,
+                frame: self.frame,
+                tools: &self.turn.tools,
+                turn: node,
+            },
+            beside: self.turn.parallel != Some(false),
+        };
+        let most = self.turn.iterations_max;
+        let answers = if is_last {
+            let text = format!("Not run: the turn has used up its {most} model requests.");
+            acting.refuse(calls, &text)
         } else if is_cut {
             self.used_up.count_cut();
-            Some(CUT.to_owned())
+            acting.refuse(calls, CUT)
         } else if self.turn.choice == ToolChoice::None {
-            Some("Not run: this turn may not call tools. Answer in text.".to_owned())
+            acting.refuse(
+                calls,
+                "Not run: this turn may not call tools. Answer in text.",
+            )
         } else {
-            None
+            acting.answer(calls, &mut self.used_up).await?
         };
-        let mut answers = Vec::new();
-        for wanted in calls {
-            let call = &wanted.call;
-            self.frame.run.emit(|| Event::ToolUse {
-                node: node.clone(),
-                call: call.clone(),
-            });
-            let answered = match &refusal {
-                Some(text) => Answered::refused(call, text.clone()),
-                None => {
-                    let mut answered = self.call(node, wanted).await?;
-                    self.used_up.count_answer(wanted, &mut answered);
-                    answered
-                }
-            };
-            self.frame
-                .run
-                .emit(|| Event::tool_result(node.clone(), &call.name, &answered.result));
-            answers.push(answered);
-        }
         let stop = if is_last {
-            let most = u64::from(self.turn.iterations_max);
             let message = format!("the turn has not ended after {most} model requests");
-            Some(Failure::limit("max_iterations", most, message))
+            Some(Failure::limit("max_iterations", most.into(), message))
         } else {
             self.used_up.limit_reached(&self.ports.parts.limits)
         };
         self.go_on(node, calls, reply, answers);
         Ok(stop)
-    }
-
-    /// Makes one call within the time.
-    async fn call(&self, node: &NodeId, wanted: &WantedCall) -> Result<Answered, Failure> {
-        let calling = Calling {
-            ports: self.ports,
-            frame: self.frame,
-            tools: &self.turn.tools,
-            turn: node,
-        };
-        if let Some(answered) = self.asker.deadline.cut(calling.answer(wanted)).await {
-            return Ok(answered);
-        }
-        // The node of the call is closed before anybody is told.
-        self.ports.recorder.settle().await?;
-        Err(out_of_time(&self.asker, &wanted.call))
     }
 
     /// Puts the reply and its answers into the next request.
@@ -229,22 +230,13 @@ impl<'a> Work<'a> {
         reply: &ModelReply,
         answers: Vec<Answered>,
     ) {
-        let mut calls = calls.iter();
-        let written = reply.content.iter().filter_map(|block| match block {
-            ContentBlock::ToolCall(_) => {
-                let call = calls.next()?.in_history();
-                Some(ContentBlock::ToolCall(call))
-            }
-            ContentBlock::Text(text) if text.trim().is_empty() => None,
-            other => Some(other.clone()),
-        });
         self.request.messages.push(Message {
             role: Role::Assistant,
-            content: written.collect(),
+            content: in_history(reply, calls),
         });
         self.reads.push(node.clone());
         self.reads
-            .extend(answers.iter().filter_map(|a| a.node.clone()));
+            .extend(answers.iter().filter_map(|a| a.node().cloned()));
         self.next
             .facts
             .insert("continues".to_owned(), node.as_str().into());
@@ -266,6 +258,20 @@ impl<'a> Work<'a> {
             self.request.tool_choice = ToolChoice::Auto;
         }
     }
+}
+
+/// A reply as it goes back to the model, with its calls as they were read.
+fn in_history(reply: &ModelReply, calls: &[WantedCall]) -> Vec<ContentBlock> {
+    let mut calls = calls.iter();
+    let written = reply.content.iter().filter_map(|block| match block {
+        ContentBlock::ToolCall(_) => {
+            let call = calls.next()?.in_history();
+            Some(ContentBlock::ToolCall(call))
+        }
+        ContentBlock::Text(text) if text.trim().is_empty() => None,
+        other => Some(other.clone()),
+    });
+    written.collect()
 }
 
 /// The answer to calls of a reply that was cut off.

@@ -54,7 +54,16 @@ pub(crate) struct Frame {
 }
 
 /// The functions that the model of a turn may call, as turns below it inherit them.
-pub(crate) type TurnTools = Arc<BTreeSet<FunctionName>>;
+pub(crate) type TurnTools = Arc<InheritedTools>;
+
+/// What the turns inside a turn inherit of it.
+#[derive(Debug, Default)]
+pub(crate) struct InheritedTools {
+    /// The functions that its model may call.
+    pub(crate) names: BTreeSet<FunctionName>,
+    /// Where it comes from: what is unsafe there is unsafe below it.
+    pub(crate) sources: Vec<String>,
+}
 
 /// What changes while a function runs; held only for single assignments.
 #[derive(Debug, Default)]

@@ -67,3 +67,32 @@ pub(super) fn check_tools(request: &ModelRequest) {
         "a request without tools repeats calls"
     );
 }
+
+pub(super) fn check_texts(request: &ModelRequest, forbidden: &[String], longest: usize) {
+    let schemas: Vec<_> = request
+        .tools
+        .iter()
+        .map(|tool| tool.parameters.to_string())
+        .collect();
+    let mut texts: Vec<&str> = request.system.iter().map(String::as_str).collect();
+    for block in request.messages.iter().flat_map(|m| &m.content) {
+        match block {
+            ContentBlock::Text(text) => texts.push(text),
+            ContentBlock::ToolCall(call) => texts.extend([&*call.name, &*call.arguments]),
+            ContentBlock::ToolResult(result) => texts.push(&result.text),
+            _ => {}
+        }
+    }
+    let described = request.tools.iter().flat_map(|t| [&t.name, &t.description]);
+    texts.extend(described.map(String::as_str));
+    texts.extend(schemas.iter().map(String::as_str));
+    for forbidden in forbidden {
+        let found = texts.iter().find(|text| text.contains(forbidden.as_str()));
+        assert!(
+            found.is_none(),
+            "`{forbidden}` reached the model: {found:?}"
+        );
+    }
+    let length: usize = texts.iter().map(|text| text.len()).sum();
+    assert!(length <= longest, "{length} bytes, more than {longest}");
+}

@@ -13,7 +13,7 @@ use openprogram_core::llm::{
 };
 use openprogram_core::session::Usage;
 
-use super::requests::{check_tools, check_turns};
+use super::requests::{check_texts, check_tools, check_turns};
 
 /// A request larger than this is a mistake of the code under test, unless the test says otherwise.
 const REQUEST_BYTES_MAX: usize = 256 * 1024;
@@ -124,6 +124,7 @@ pub struct ScriptedProvider {
     forbidden: Vec<String>,
     request_bytes_max: usize,
     format_ability: Option<FormatAbility>,
+    holds_tools: bool,
     replies: Mutex<VecDeque<ScriptedReply>>,
     requests: Mutex<Vec<ModelRequest>>,
 }
@@ -136,6 +137,7 @@ impl ScriptedProvider {
             forbidden: Vec::new(),
             request_bytes_max: REQUEST_BYTES_MAX,
             format_ability: None,
+            holds_tools: false,
             replies: Mutex::new(replies.into_iter().map(Into::into).collect()),
             requests: Mutex::default(),
         }
@@ -153,6 +155,13 @@ impl ScriptedProvider {
     #[must_use]
     pub fn held_to_formats(mut self, ability: FormatAbility) -> Self {
         self.format_ability = Some(ability);
+        self
+    }
+
+    /// The same model, said to hold the arguments of strict tools to their schemas.
+    #[must_use]
+    pub fn held_to_tools(mut self) -> Self {
+        self.holds_tools = true;
         self
     }
 
@@ -188,33 +197,12 @@ impl ScriptedProvider {
         );
         check_turns(&request.messages);
         check_tools(request);
-        let schemas: Vec<_> = request
-            .tools
-            .iter()
-            .map(|tool| tool.parameters.to_string())
-            .collect();
-        let mut texts: Vec<&str> = request.system.iter().map(String::as_str).collect();
-        for block in request.messages.iter().flat_map(|m| &m.content) {
-            match block {
-                ContentBlock::Text(text) => texts.push(text),
-                ContentBlock::ToolCall(call) => texts.extend([&*call.name, &*call.arguments]),
-                ContentBlock::ToolResult(result) => texts.push(&result.text),
-                _ => {}
-            }
-        }
-        let described = request.tools.iter().flat_map(|t| [&t.name, &t.description]);
-        texts.extend(described.map(String::as_str));
-        texts.extend(schemas.iter().map(String::as_str));
-        for forbidden in &self.forbidden {
-            let found = texts.iter().find(|text| text.contains(forbidden.as_str()));
-            assert!(
-                found.is_none(),
-                "`{forbidden}` reached the model: {found:?}"
-            );
-        }
-        let length: usize = texts.iter().map(|text| text.len()).sum();
-        let longest = self.request_bytes_max;
-        assert!(length <= longest, "{length} bytes, more than {longest}");
+        let is_strict = request.tools.iter().any(|tool| tool.strict);
+        assert!(
+            !is_strict || self.holds_tools,
+            "a strict tool for a model that holds to none"
+        );
+        check_texts(request, &self.forbidden, self.request_bytes_max);
     }
 }
 
@@ -233,6 +221,10 @@ impl Provider for ScriptedProvider {
 
     fn format_ability(&self) -> Option<FormatAbility> {
         self.format_ability
+    }
+
+    fn holds_tools(&self) -> bool {
+        self.holds_tools
     }
 
     async fn complete(

@@ -1,0 +1,75 @@
+//! The allowed arrows between the modules of the smaller adapters.
+
+use super::tables::Arrows;
+
+pub(super) const PROVIDERS: Arrows = Arrows {
+    source: "host/crates/providers/src",
+    modules: &[
+        ("registry", &[]),
+        ("script", &[]),
+        ("dialect", &[]),
+        ("history", &[]),
+        ("profile", &[]),
+        ("sse", &[]),
+        ("failure", &[]),
+        ("requests", &["profile"]),
+        ("checks", &["profile", "failure"]),
+        ("transport", &["failure"]),
+        ("exchange", &["sse", "failure", "transport"]),
+        (
+            "anthropic",
+            &[
+                "history",
+                "profile",
+                "dialect",
+                "sse",
+                "failure",
+                "checks",
+                "transport",
+                "exchange",
+            ],
+        ),
+        (
+            "openai",
+            &[
+                "history",
+                "profile",
+                "dialect",
+                "sse",
+                "failure",
+                "checks",
+                "transport",
+                "exchange",
+            ],
+        ),
+        ("decisions", &["profile", "failure", "transport"]),
+        (
+            "server",
+            &[
+                "profile",
+                "checks",
+                "transport",
+                "exchange",
+                "anthropic",
+                "openai",
+            ],
+        ),
+        ("replay", &["profile", "requests", "transport", "server"]),
+        (
+            "replay_decisions",
+            &["profile", "transport", "decisions", "replay"],
+        ),
+    ],
+};
+
+pub(super) const STORE: Arrows = Arrows {
+    source: "host/crates/store/src",
+    modules: &[
+        ("error", &[]),
+        ("migrate", &["error"]),
+        ("row", &["error"]),
+        ("open", &["error", "migrate"]),
+        ("statement", &["error", "row"]),
+        ("sqlite", &["error", "open", "statement"]),
+    ],
+};
