@@ -21,5 +21,6 @@ mod printed;
 mod sandbox;
 mod tidy;
 mod tools;
+mod toolset;
 mod turns;
 mod values;

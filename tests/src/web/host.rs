@@ -172,7 +172,8 @@ impl WebHost {
         let mut complete = JsonObject::new();
         for parameter in &found.parameters {
             let name = &parameter.field.name;
-            let value = arguments.get(name).cloned().unwrap_or(Json::Null);
+            let given = arguments.get(name).or(parameter.default.as_ref());
+            let value = given.cloned().unwrap_or(Json::Null);
             complete.insert(name.clone(), value);
         }
         let services = Arc::new(Keeping {
