@@ -56,6 +56,8 @@ pub enum FailureKind {
     Trapped,
     /// The run was cancelled.
     Cancelled,
+    /// The runtime was closed.
+    Closed,
     /// A code that this version does not know. It cannot be repaired.
     Unknown,
 }
@@ -84,7 +86,7 @@ pub enum DecisionKind {
     Unknown,
 }
 
-const CODES: [(&str, FailureKind); 16] = [
+const CODES: [(&str, FailureKind); 17] = [
     ("decision", FailureKind::Decision),
     ("structured", FailureKind::Structured),
     ("llm", FailureKind::Llm),
@@ -101,6 +103,7 @@ const CODES: [(&str, FailureKind); 16] = [
     ("function-failed", FailureKind::FunctionFailed),
     ("trapped", FailureKind::Trapped),
     ("cancelled", FailureKind::Cancelled),
+    ("closed", FailureKind::Closed),
 ];
 
 /// Why a turn with a response format gave no value. Later versions may add some.
@@ -171,7 +174,8 @@ impl Failure {
     ///
     /// `reason` is one of `transport`, `rate_limit`, `provider`, `auth`, `authz`, `invalid`,
     /// `context`, `policy`, `timeout` and `unknown`; with `retryable` the host may ask again.
-    /// Further details: `http_status` and `retry_after_ms`.
+    /// Further details: `http_status`, `retry_after_ms`, the least time to wait, and
+    /// `transport_exhausted`, `true` after tries of one's own that are used up.
     pub fn llm(reason: &str, retryable: bool, message: impl Into<String>) -> Self {
         Self::new("llm", message)
             .with("reason", reason)

@@ -136,6 +136,16 @@ impl Runtime {
         self.0.session_id()
     }
 
+    /// Closes a runtime that this function has opened: turns and decisions with it fail as
+    /// [`Closed`](crate::FailureKind::Closed) from now on. Dropping it does as well.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-argument` for one that the function was lent: it ends with the call.
+    pub fn close(&self) -> Result<(), Failure> {
+        self.0.close().map_err(failure::from_host)
+    }
+
     pub(crate) fn raw(&self) -> &raw::Runtime {
         &self.0
     }

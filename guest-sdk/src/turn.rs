@@ -132,6 +132,12 @@ impl<End> Request<End> {
         self
     }
 
+    /// Sets whether the model may search the web. A turn whose model cannot ends as `no-provider`.
+    pub fn web_search(self, allowed: bool) -> Self {
+        self.raw.set_web_search(allowed);
+        self
+    }
+
     /// Sets how many model requests the turn may take. Default 20; taken as 1 to 50.
     pub fn max_iterations(self, max_iterations: u32) -> Self {
         self.raw.set_max_iterations(max_iterations);

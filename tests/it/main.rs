@@ -7,8 +7,10 @@
 )]
 
 mod asking;
+mod cancelled;
 mod cli;
 mod decision;
+mod embedding;
 mod essays;
 mod files;
 mod foreign;

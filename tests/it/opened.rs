@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use openprogram_core::llm::{LlmFailure, ModelRequest};
+use openprogram_runtime::ModelFn;
 use openprogram_runtime::testing::{ScriptedProvider, ScriptedReply};
 use openprogram_tests::host::{RunningHost, TestHost, named};
 use serde_json::json;
@@ -62,6 +64,11 @@ async fn turner_works_with_a_granted_model_in_every_way() {
             "hi",
             json!({"system": "Of the other.", "model": "scripted:text", "text": "hi"}),
         ),
+        (
+            "closed",
+            "bye",
+            json!({"text": "bye", "model": "scripted:text", "after": ["closed", "closed"]}),
+        ),
     ] {
         let other = texts(&[reply]);
         let host = opener(&other, &["other:small", "other:big"]).await;
@@ -114,4 +121,42 @@ async fn turner_is_refused_models_that_are_not_there_or_have_no_name_or_are_too_
         let failure = host.failure(function, arguments.clone()).await;
         assert_eq!(named(&failure), expected, "{function} {arguments}");
     }
+}
+
+#[tokio::test]
+async fn turner_searches_the_web_only_with_a_model_that_is_known_to() {
+    let host = TestHost::new()
+        .guest("turner")
+        .script(["never"])
+        .start()
+        .await;
+    let failure = host.failure("search", json!({"prompt": "x"})).await;
+    assert_eq!(named(&failure), "no-provider");
+    let searching = ModelFn::new("own:search", |request: ModelRequest| async move {
+        Ok::<_, LlmFailure>(format!("searching: {}", request.web_search))
+    });
+    let searching = Arc::new(searching.searching_the_web());
+    let host = TestHost::new().guest("turner").provider(searching);
+    let outcome = host
+        .start()
+        .await
+        .run("search", json!({"prompt": "x"}))
+        .await;
+    assert_eq!(outcome.result.unwrap()["text"], "searching: true");
+}
+
+#[tokio::test]
+async fn turner_does_not_close_the_runtime_that_it_was_lent() {
+    let host = TestHost::new()
+        .guest("turner")
+        .script(["never"])
+        .start()
+        .await;
+    let failure = host.failure("close-lent", json!({})).await;
+    assert_eq!(named(&failure), "invalid-argument runtime");
+    assert_eq!(
+        failure.message,
+        "the runtime `runtime` was lent to this call and ends with it; only one that the call has \
+         opened can be closed"
+    );
 }

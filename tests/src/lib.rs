@@ -14,4 +14,5 @@ pub mod serving;
 pub mod snapshot;
 pub mod soak;
 pub mod told;
+pub mod waiting;
 pub mod web;

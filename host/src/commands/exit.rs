@@ -53,7 +53,7 @@ impl Exit {
             }
             Code::Llm | Code::Structured | Code::Decision => Self::Model,
             Code::NoRuntime | Code::NoProvider => Self::Model,
-            Code::LimitReached | Code::AskTimeout | Code::Cancelled => Self::Stopped,
+            Code::LimitReached | Code::AskTimeout | Code::Cancelled | Code::Closed => Self::Stopped,
             // `Internal`, and codes that are younger than this list.
             _ => Self::Internal,
         }
@@ -618,6 +618,7 @@ mod tests {
             (FailureCode::Internal, 5),
             (FailureCode::LimitReached, 6),
             (FailureCode::Cancelled, 6),
+            (FailureCode::Closed, 6),
         ] {
             assert_eq!(Exit::of(code) as u8, exit, "{code:?}");
         }

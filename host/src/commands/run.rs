@@ -150,6 +150,7 @@ pub(super) async fn once(
         context: context(&functions, &args.context)?,
         session,
         events: progress.sender(),
+        on_retry: None,
     };
     let outcome = prepared.runtime.run_function_until(request, stop).await;
     let refusals = progress.finish().await;

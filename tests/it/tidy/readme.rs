@@ -20,6 +20,15 @@ fn the_function_of_the_readme_is_the_source_of_a_new_project() {
     assert_eq!(block(&readme, "rust"), template);
 }
 
+/// The example of the library is compiled and run by `it embedding`.
+#[test]
+fn the_library_of_the_readme_is_the_example_that_is_run() {
+    let readme = read(Path::new("README.md"));
+    let (_, library) = readme.split_once("## Use it as a library").unwrap();
+    let example = read(Path::new("tests/it/embedding/example.rs"));
+    assert_eq!(block(library, "rust"), example);
+}
+
 #[test]
 fn a_block_is_found_between_its_fences() {
     let text = "```sh\nls\n```\n```rust\nfn a() {}\n\nfn b() {}\n```\n```rust\nfn c() {}\n```\n";

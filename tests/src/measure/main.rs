@@ -2,7 +2,7 @@
 //! against bare wasmtime or a bare loop in the same run. Nothing here asserts a time.
 //!
 //! `measure installed` gives the figures of the command line alone, `measure loads` those of loading
-//! components, `measure policy` those of limits and grants; `measure cli …` is the command line that
+//! components, `measure policy` those of limits and grants, `measure cancel` how long it takes to stop; `measure cli …` is the command line that
 //! the first measures. `measure soak COUNT` makes hostile calls instead and prints what the process
 //! held; `measure fuzz TARGET SECONDS` makes up inputs for the loader of components or for the
 //! conversion of values.
@@ -14,6 +14,7 @@
 
 mod bare;
 mod calls;
+mod cancel;
 mod decisions;
 mod installed;
 mod loads;
@@ -57,6 +58,9 @@ async fn main() -> Result<()> {
     if arguments == ["loads"] {
         return loads::measure().await;
     }
+    if arguments == ["cancel"] {
+        return cancel::measure().await;
+    }
     if arguments == ["policy"] {
         return policy::measure().await;
     }
@@ -64,6 +68,7 @@ async fn main() -> Result<()> {
     policy::measure().await?;
     decisions::measure().await?;
     turns::measure().await?;
+    cancel::measure().await?;
     loads::measure().await?;
     installed::measure().await?;
     Ok(())

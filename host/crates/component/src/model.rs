@@ -77,6 +77,8 @@ fn llm_error(failure: Failure) -> LlmError {
     failed.retryable = retryable.unwrap_or(failed.retryable);
     failed.http_status = http_status;
     failed.retry_after_ms = number("retry_after_ms");
+    failed.transport_exhausted =
+        detail("transport_exhausted").and_then(serde_json::Value::as_bool) == Some(true);
     LlmError::Failed(failed)
 }
 
@@ -121,6 +123,11 @@ mod tests {
             slow_down,
         );
         check(
+            "cut",
+            json!({"reason": "transport", "transport_exhausted": true}),
+            LlmFailure::new(LlmReason::Transport, true, "cut").transport_exhausted(),
+        );
+        check(
             "no",
             json!({"reason": "provider", "retryable": false}),
             LlmFailure::new(LlmReason::Provider, false, "no"),
@@ -144,7 +151,8 @@ mod tests {
         check("no", json!({"http_status": 401}), refused);
         check(
             "who knows",
-            json!({"reason": "of-tomorrow", "http_status": "401", "retry_after_ms": -1}),
+            json!({"reason": "of-tomorrow", "http_status": "401", "retry_after_ms": -1,
+                   "transport_exhausted": "yes"}),
             LlmFailure::new(LlmReason::Unknown, true, "who knows"),
         );
     }

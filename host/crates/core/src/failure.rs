@@ -34,6 +34,8 @@ pub enum FailureCode {
     LimitReached,
     /// The run was cancelled.
     Cancelled,
+    /// The runtime was closed.
+    Closed,
     /// No such function.
     NotFound,
     /// The called function returned its own error, in `details.error`.
@@ -45,7 +47,7 @@ pub enum FailureCode {
 }
 
 impl FailureCode {
-    const ALL: [(Self, &str); 17] = [
+    const ALL: [(Self, &str); 18] = [
         (Self::Llm, "llm"),
         (Self::Structured, "structured"),
         (Self::Decision, "decision"),
@@ -59,6 +61,7 @@ impl FailureCode {
         (Self::NobodyThere, "nobody-there"),
         (Self::LimitReached, "limit-reached"),
         (Self::Cancelled, "cancelled"),
+        (Self::Closed, "closed"),
         (Self::NotFound, "not-found"),
         (Self::FunctionFailed, "function-failed"),
         (Self::Trapped, "trapped"),

@@ -72,6 +72,12 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
             "a message of the model holds an image; only the user's can",
         ));
     }
+    if request.web_search && !profile.web_search {
+        return Err(refused(
+            "the model is not known to search the web; use another one, or set `web_search = true` \
+             in a `[[profiles]]` row for it in openprogram.toml",
+        ));
+    }
     if let Some(most) = profile.tools_max.filter(|most| request.tools.len() > *most) {
         let message = format!(
             "the request offers {} tools and the model takes {most}; offer fewer",

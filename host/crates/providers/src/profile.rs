@@ -76,6 +76,8 @@ pub struct Profile {
     pub prompt_cache_key: bool,
     /// The value of `thinking.type` that switches thinking off, where it is on by itself.
     pub thinking_off: Option<String>,
+    /// Whether it can be let search the web with a tool of the server.
+    pub web_search: bool,
     /// Whether constrained JSON output is verified.
     pub native_json_schema: bool,
     /// Whether it is verified together with tools.
@@ -118,6 +120,7 @@ impl Profile {
             stream_usage: true,
             prompt_cache_key: false,
             thinking_off: None,
+            web_search: false,
             native_json_schema: false,
             native_json_with_tools: false,
             decisions: None,
@@ -159,6 +162,8 @@ pub struct ProfileRow {
     pub prompt_cache_key: Option<bool>,
     /// See [`Profile::thinking_off`]; an empty text sends nothing.
     pub thinking_off: Option<String>,
+    /// See [`Profile::web_search`].
+    pub web_search: Option<bool>,
     /// See [`Profile::native_json_schema`].
     pub native_json_schema: Option<bool>,
     /// See [`Profile::native_json_with_tools`].
@@ -221,6 +226,7 @@ impl ProfileRow {
             &mut profile.prompt_cache_key,
             self.prompt_cache_key.as_ref(),
         );
+        set(&mut profile.web_search, self.web_search.as_ref());
         set(
             &mut profile.native_json_schema,
             self.native_json_schema.as_ref(),

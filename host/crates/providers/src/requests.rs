@@ -21,6 +21,7 @@ pub(crate) fn generous(protocol: Protocol) -> Profile {
         parallel_switch: true,
         tools_max: Some(2),
         images: true,
+        web_search: true,
         native_json_schema: true,
         native_json_with_tools: true,
         strict_tools: true,
@@ -231,13 +232,29 @@ fn recorded() -> Vec<(&'static str, ModelRequest)> {
     ]
 }
 
+/// The same for a model that may search the web.
+fn recorded_searches() -> Vec<(&'static str, ModelRequest)> {
+    let requests = [
+        ("web_search", with_tools(ToolChoice::Auto, None)),
+        ("web_search_after_calls", request(None, history())),
+    ];
+    let searching = |request| ModelRequest {
+        web_search: true,
+        ..request
+    };
+    let requests = requests.into_iter();
+    requests
+        .map(|(name, request)| (name, searching(request)))
+        .collect()
+}
+
 /// The encoder of a protocol: request, name of the model, profile.
 type Encode = fn(&ModelRequest, &str, &Profile) -> Result<Vec<u8>, LlmFailure>;
 
 /// Encodes every recorded request and compares the whole body, order included.
 pub(crate) fn check_recorded(protocol: &str, profile: &Profile, encode: Encode) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/requests");
-    for (name, request) in recorded() {
+    for (name, request) in recorded().into_iter().chain(recorded_searches()) {
         let body = encode(&request, "m", profile).unwrap();
         assert_eq!(
             encode(&request.clone(), "m", profile).unwrap(),
@@ -299,6 +316,13 @@ fn refused() -> Vec<(ModelRequest, &'static str)> {
                 ..plain()
             },
             "the model is not known to hold calls to a schema such as that of",
+        ),
+        (
+            ModelRequest {
+                web_search: true,
+                ..plain()
+            },
+            "the model is not known to search the web",
         ),
         (three, "the request offers 3 tools and the model takes 2"),
     ]

@@ -147,6 +147,10 @@ impl Provider for ServerModel {
         }
     }
 
+    fn searches_web(&self) -> bool {
+        self.profile.web_search
+    }
+
     async fn complete(
         &self,
         request: &ModelRequest,

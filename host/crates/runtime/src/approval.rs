@@ -108,6 +108,16 @@ pub(crate) async fn approve_call(
 /// `approval-denied` when the answer is not yes, `limit-reached` when the call has asked too often,
 /// `internal` when the call cannot be read from the store.
 async fn approve(ports: &Ports, frame: &Frame, wanted: Wanted) -> Result<(), Failure> {
+    if !ports.recorder.store().keeps() {
+        let what = wanted.what;
+        let message = format!(
+            "`{what}` needs the approval of a person, which is kept with the record of the call; \
+             this runtime has no store"
+        );
+        let reason = ReceiptAnswer::NobodyThere.as_str();
+        let failure = Failure::new(FailureCode::ApprovalDenied, message);
+        return Err(failure.with("what", what).with("reason", reason));
+    }
     frame.with_accesses(Accesses::count_approval)?;
     let approval = approval(ports, frame, wanted).await?;
     let question = digest(&approval.canonical_text());

@@ -30,12 +30,13 @@ pub(crate) struct Asking<'a> {
 /// Asks until there is a reply, an error that no further try mends, or no time left. Every failed
 /// try is noted with the node.
 ///
-/// `shown` says whether any piece of a reply has reached a watcher.
+/// `watched` knows whether any piece of a reply has reached a watcher. Then the request is tried again
+/// only when the watcher agreed to that, and it is told.
 pub(crate) async fn ask_with_retries<T, F>(
     asking: Asking<'_>,
     asked: Asked,
     ask: impl Fn() -> F,
-    shown: impl Fn() -> bool,
+    watched: Option<&Watched<'_>>,
 ) -> Result<T, Failure>
 where
     F: Future<Output = Result<T, LlmError>>,
@@ -58,15 +59,18 @@ where
                     started_at,
                     failure: error.to_failure(&model),
                 });
-                let failed = FailedTry::new(&error, shown(), deadline.elapsed());
+                let shown = watched.filter(|watched| watched.has_shown());
+                let restart = shown.and_then(|_| asking.run.watchers.restart());
+                let counts = shown.is_some() && restart.is_none();
+                let failed = FailedTry::new(&error, counts, deadline.elapsed());
                 match tries.failed(failed, jitter(ports.parts.ids.bits())) {
                     RetryStep::Sleep(retry) => {
-                        let sleep = retry.sleep;
-                        asking.run.emit(|| Event::ModelRetried {
-                            node: asking.node.id().clone(),
-                            retry: Box::new(retry),
-                        });
-                        deadline.sleep(sleep).await;
+                        asking.run.watchers.tell_retry(asking.node.id(), &retry);
+                        if let (Some(watched), Some(restart)) = (shown, restart) {
+                            restart.tell(asking.node.id());
+                            watched.begin_anew();
+                        }
+                        deadline.sleep(retry.sleep).await;
                         continue;
                     }
                     RetryStep::Stop(stop) => stop,
@@ -127,6 +131,12 @@ impl<'a> Watched<'a> {
             n_bytes: AtomicU64::new(0),
             shown: AtomicBool::new(false),
         }
+    }
+
+    /// Forgets the pieces so far: the watcher takes them back.
+    fn begin_anew(&self) {
+        self.n_bytes.store(0, Ordering::Relaxed);
+        self.shown.store(false, Ordering::Relaxed);
     }
 
     /// Whether the watcher has been given any piece.

@@ -96,7 +96,10 @@ pub(crate) fn provider_of<'a>(
     runtime: RuntimeRef,
 ) -> Result<&'a dyn Provider, Failure> {
     match runtime {
-        RuntimeRef::Lent(role) => lent_provider(ports, role),
+        RuntimeRef::Lent(role) => match &frame.own_provider {
+            Some(own) => Ok(own.get()),
+            None => lent_provider(ports, role),
+        },
         RuntimeRef::Opened(number) => Ok(&*frame.opened.get(number)?.provider),
     }
 }
@@ -220,8 +223,8 @@ impl<'a> Asker<'a> {
         let sink: &dyn EventSink = if told { &watched } else { &NoEvents };
         let asked = Asked::of(self.operation, self.provider.name(), request);
         let ask = || self.provider.complete(request, sink);
-        let shown = || watched.has_shown();
-        let tried = ask_with_retries(self.asking(open.node()), asked, ask, shown).await;
+        let asking = self.asking(open.node());
+        let tried = ask_with_retries(asking, asked, ask, Some(&watched)).await;
         let checked = tried.and_then(|reply| {
             open.spend(reply.usage, || estimated(request, reply_bytes(&reply)));
             check_reply(self.ports, self.provider.name(), &reply)?;
@@ -256,7 +259,7 @@ impl<'a> Asker<'a> {
             had_image: false,
         };
         let ask = || self.provider.decide(state);
-        match ask_with_retries(self.asking(open.node()), asked, ask, || false).await {
+        match ask_with_retries(self.asking(open.node()), asked, ask, None).await {
             Ok(reply) => {
                 open.spend(reply.usage, || bytes_to_tokens(state.prompt.len()));
                 Ok((open, reply))
@@ -314,13 +317,7 @@ pub(crate) fn out_of_time<'a>(
 
 /// The tokens of several requests, as far as providers tell.
 pub(crate) fn summed(sum: Usage, more: Option<Usage>) -> Usage {
-    let Some(more) = more else { return sum };
-    Usage {
-        input_tokens: sum.input_tokens.saturating_add(more.input_tokens),
-        output_tokens: sum.output_tokens.saturating_add(more.output_tokens),
-        cache_read: sum.cache_read.saturating_add(more.cache_read),
-        cache_create: sum.cache_create.saturating_add(more.cache_create),
-    }
+    more.map_or(sum, |more| sum.plus(more))
 }
 
 /// How much a model has written.

@@ -159,7 +159,7 @@ pub(crate) fn plan_at_top(
         settings: request.settings.clone(),
     };
     check(ports, &planned)?;
-    if asks_model(&planned) {
+    if asks_model(&planned) && request.provider.is_none() {
         lent_provider(ports, RuntimeRole::Main)?;
     }
     can_run(planned)

@@ -95,6 +95,12 @@ pub enum Event {
         /// What failed and how long the sleep is.
         retry: Box<RetryInfo>,
     },
+    /// The reply of a model ended before its end and begins anew: the pieces of this request that
+    /// were told so far do not count any more. Told only to a watcher that agreed to it.
+    ReplyRestarted {
+        /// The node of the request.
+        node: NodeId,
+    },
     /// A model has asked for a call. Told when its reply is complete, before the call runs.
     ToolUse {
         /// The node of the request.
@@ -154,6 +160,15 @@ pub struct EventSender {
     events: mpsc::Sender<Event>,
     missed: Arc<AtomicU64>,
     takes_texts: bool,
+    takes_restarts: bool,
+}
+
+/// A place in a channel that is kept for telling that a reply begins anew.
+pub(crate) enum Restart<'a> {
+    /// The place.
+    Told(mpsc::Permit<'a, Event>),
+    /// The watcher went away: there is nobody to tell.
+    Nobody,
 }
 
 /// Where a watcher takes the events of one run.
@@ -173,6 +188,7 @@ pub fn event_channel(capacity: usize) -> (EventSender, EventReceiver) {
         events: sender,
         missed: Arc::clone(&missed),
         takes_texts: true,
+        takes_restarts: false,
     };
     let receiver = EventReceiver {
         events: receiver,
@@ -207,6 +223,26 @@ impl EventSender {
         self
     }
 
+    /// The same channel for a watcher that takes back what it has shown of a reply when it is told
+    /// [`Event::ReplyRestarted`].
+    ///
+    /// A reply that fails in its middle is tried again then. Without this it is not, because its
+    /// beginning would be read twice; and neither when the channel is too full to tell.
+    #[must_use]
+    pub fn accepting_restarts(mut self) -> Self {
+        self.takes_restarts = true;
+        self
+    }
+
+    /// A place to tell that a reply begins anew, if the watcher agreed to that and can be told.
+    pub(crate) fn restart(&self) -> Option<Restart<'_>> {
+        match self.events.try_reserve() {
+            Ok(place) if self.takes_restarts => Some(Restart::Told(place)),
+            Err(mpsc::error::TrySendError::Closed(())) => Some(Restart::Nobody),
+            _ => None,
+        }
+    }
+
     /// Puts one event into the channel, or counts it as missed when the channel is full. Says
     /// whether the event is in the channel.
     pub(crate) fn send(&self, event: Event) -> bool {
@@ -221,6 +257,15 @@ impl EventSender {
             }
             // A closed channel is a watcher that went away; the run goes on without it.
             Err(mpsc::error::TrySendError::Closed(_)) => false,
+        }
+    }
+}
+
+impl Restart<'_> {
+    /// Tells it.
+    pub(crate) fn tell(self, node: &NodeId) {
+        if let Self::Told(place) = self {
+            place.send(Event::ReplyRestarted { node: node.clone() });
         }
     }
 }
@@ -282,6 +327,19 @@ mod tests {
         drop(sender);
         let seen = (receiver.next().await, receiver.next().await);
         assert_eq!(seen, (Some(started(1)), None));
+    }
+
+    #[tokio::test]
+    async fn a_reply_begins_anew_only_for_a_watcher_that_agreed_and_can_be_told() {
+        let node = NodeId::from_bits(1);
+        let (sender, mut receiver) = event_channel(1);
+        assert!(sender.restart().is_none());
+        let sender = sender.accepting_restarts();
+        sender.restart().unwrap().tell(&node);
+        assert!(sender.restart().is_none(), "the channel is full");
+        assert_eq!(receiver.next().await, Some(Event::ReplyRestarted { node }));
+        drop(receiver);
+        assert!(matches!(sender.restart(), Some(Restart::Nobody)));
     }
 
     #[tokio::test]

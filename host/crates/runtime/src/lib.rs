@@ -84,12 +84,16 @@ mod exec;
 mod frame;
 mod joined;
 mod ladder;
+mod life;
 mod limits;
 mod menu;
+mod model_fn;
+mod on_retry;
 mod open_pick;
 mod open_runtime;
 mod open_turn;
 mod opened;
+mod own_provider;
 mod own_tool;
 mod parse;
 mod policy;
@@ -107,6 +111,7 @@ mod tools;
 mod top;
 mod turn;
 mod vote;
+mod watchers;
 mod weigh;
 mod write;
 
@@ -117,17 +122,21 @@ pub mod testing;
 mod tests;
 
 use std::future::{Future, pending};
-use std::sync::Arc;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use openprogram_core::Json;
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{Closing, ExecReply};
-use openprogram_core::session::SessionStore;
+use openprogram_core::session::{SessionStore, Usage};
 
 pub use events::{EVENT_RESULT_BYTES_MAX, Event, EventReceiver, EventSender, event_channel};
 pub use limits::{AdmissionLimits, MENU_RETRIES_MAX, RunLimits, SYSTEM_BYTES_MAX};
+pub use model_fn::ModelFn;
+pub use on_retry::OnRetry;
+pub use own_provider::OwnProvider;
 pub use policy::{CallPermit, CallPolicy, GrantError};
 pub use ports::{ModelOpener, NoModels, Providers, QUESTION_TIMEOUT_DEFAULT, RuntimeParts};
 pub use request::{
@@ -136,7 +145,8 @@ pub use request::{
 pub use sources::{Clock, Ids, RandomIds, SystemClock, Timer, TokioTimer};
 
 use crate::admission::Admission;
-use crate::ports::Ports;
+use crate::life::Life;
+use crate::ports::{Ports, closing_models};
 use crate::recorder::Recorder;
 use crate::services::FrameServices;
 
@@ -158,6 +168,8 @@ impl Runtime {
         );
         let admission = Admission::new(&parts.admission, Arc::clone(&parts.timer));
         let ports = Ports {
+            life: Life::new(closing_models(&parts)),
+            last_usage: Mutex::default(),
             parts,
             recorder,
             admission,
@@ -182,6 +194,36 @@ impl Runtime {
         let provider = complete::lent_provider(&self.ports, RuntimeRole::Main)?;
         complete::check_writes(provider)?;
         Ok(provider.name())
+    }
+
+    /// How often a model request is tried at most, the first time included.
+    #[must_use]
+    pub fn max_retries(&self) -> NonZeroU32 {
+        self.ports.parts.retry.attempts_max
+    }
+
+    /// The tokens that the last run, turn or decision that is over has used, everything that it
+    /// caused included. `None` before the first one, and when no provider told.
+    ///
+    /// Of several that go on at once it is the one that ended last; every turn tells its own tokens
+    /// in its reply.
+    #[must_use]
+    pub fn last_usage(&self) -> Option<Usage> {
+        // Copied out, so there is nothing that a panic could have left half changed.
+        *self
+            .ports
+            .last_usage
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the runtime for all its handles: what is asked of it from now on fails as `closed`.
+    ///
+    /// Runs that are under way are stopped and end as `cancelled`, every node closed. Once none is
+    /// left, each of its providers is [closed](openprogram_core::llm::Provider::close), once.
+    /// Dropping the last handle does the same. Closing again changes nothing.
+    pub fn close(&self) {
+        self.ports.life.close();
     }
 
     /// Where the sessions are.

@@ -1,6 +1,7 @@
 //! Opens a runtime with another model for one call, where a grant allows it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
@@ -58,6 +59,7 @@ pub(crate) async fn open_runtime(
         provider,
         model: model.to_owned(),
         budgets: budgets(frame, component, model, limit),
+        is_closed: AtomicBool::new(false),
     };
     let number = frame.opened.add(opened)?;
     Ok(RuntimeRef::Opened(number))

@@ -164,6 +164,7 @@ impl<'a> OpenTurn<'a> {
             facts,
             finished_at: self.ports.recorder.now(),
         };
+        self.frame.run.add_usage(self.usage);
         let closed = self.node.close(end).await;
         self.frame.run.emit(|| Event::ModelRequestEnded {
             node,

@@ -1,7 +1,7 @@
 //! The runtimes that one call has opened, by number. They end with its frame.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use openprogram_core::failure::{Failure, FailureCode};
@@ -23,6 +23,8 @@ pub(crate) struct OpenedRuntime {
     /// What its requests spend of: the budget of the component, and those of the calls above that
     /// have opened the same model.
     pub(crate) budgets: Vec<Arc<TokenBudget>>,
+    /// Whether the function has closed it.
+    pub(crate) is_closed: AtomicBool,
 }
 
 type Places = [OnceLock<OpenedRuntime>; RUNTIMES_MAX as usize];
@@ -54,11 +56,34 @@ impl OpenedRuntimes {
         Ok(number)
     }
 
-    /// The one of this number.
+    /// The one of this number, to make something with.
+    ///
+    /// # Errors
+    /// As for [`OpenedRuntimes::find`], and `closed` once it is.
+    pub(crate) fn get(&self, number: u32) -> Result<&OpenedRuntime, Failure> {
+        let opened = self.find(number)?;
+        if opened.is_closed.load(Ordering::Relaxed) {
+            let message = format!("the runtime with `{}` is closed", opened.model);
+            return Err(Failure::new(FailureCode::Closed, message));
+        }
+        Ok(opened)
+    }
+
+    /// Closes the one of this number.
+    ///
+    /// # Errors
+    /// As for [`OpenedRuntimes::find`].
+    pub(crate) fn close(&self, number: u32) -> Result<(), Failure> {
+        let opened = self.find(number)?;
+        opened.is_closed.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The one of this number, closed or not.
     ///
     /// # Errors
     /// `no-runtime`, when this call has opened none of this number.
-    pub(crate) fn get(&self, number: u32) -> Result<&OpenedRuntime, Failure> {
+    pub(crate) fn find(&self, number: u32) -> Result<&OpenedRuntime, Failure> {
         let places = self.places.get();
         let place = places.and_then(|places| places.get(number as usize));
         place.and_then(OnceLock::get).ok_or_else(|| {
@@ -73,7 +98,7 @@ impl OpenedRuntimes {
     pub(crate) fn budgets(&self, runtime: RuntimeRef) -> impl Iterator<Item = &TokenBudget> {
         let opened = match runtime {
             RuntimeRef::Lent(_) => None,
-            RuntimeRef::Opened(number) => self.get(number).ok(),
+            RuntimeRef::Opened(number) => self.find(number).ok(),
         };
         let budgets = opened.into_iter().flat_map(|opened| &opened.budgets);
         budgets.map(AsRef::as_ref)

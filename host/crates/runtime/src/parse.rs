@@ -98,7 +98,7 @@ pub(crate) fn read_at_top(
         settings: DecisionSettings::default(),
     })?;
     check(ports, &planned)?;
-    if asks_model(&planned) {
+    if asks_model(&planned) && request.provider.is_none() {
         lent_provider(ports, RuntimeRole::Main)?;
     }
     Ok(ReadAtTop::AskAbout(planned, error))

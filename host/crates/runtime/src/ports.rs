@@ -4,7 +4,8 @@
 //! module needs and the services module implements.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -16,16 +17,17 @@ use openprogram_core::guest::{FunctionHost, HostServices};
 use openprogram_core::id::SessionId;
 use openprogram_core::llm::{Provider, RetryPolicy};
 use openprogram_core::question::{Nobody, Questions};
-use openprogram_core::session::SessionStore;
+use openprogram_core::session::{NoStore, SessionStore, Usage};
 use openprogram_core::tool_filter::ToolSets;
 
 use crate::admission::Admission;
-use crate::events::EventSender;
 use crate::frame::{Frame, Run};
+use crate::life::{Life, Release};
 use crate::limits::{AdmissionLimits, RunLimits};
 use crate::policy::CallPolicy;
 use crate::recorder::Recorder;
 use crate::sources::{Clock, Ids, RandomIds, SystemClock, Timer, TokioTimer};
+use crate::watchers::Watchers;
 
 /// How long a question waits for its answer when nothing else is set: long enough to read it, and
 /// shorter than the time that a call may take.
@@ -72,6 +74,10 @@ pub trait ModelOpener: Send + Sync {
     /// # Errors
     /// `no-provider`, when there is no such model or it cannot be used.
     async fn open(&self, model: &str) -> Result<Arc<dyn Provider>, Failure>;
+
+    /// Closes the models that it has opened. Called once, when the runtime is closed or its last
+    /// handle is dropped; the default has opened none.
+    fn close(&self) {}
 }
 
 /// There are no models besides those behind the injected runtimes.
@@ -153,6 +159,33 @@ impl RuntimeParts {
             ids: Arc::new(RandomIds::default()),
         }
     }
+
+    /// The same without a store: nothing is recorded, and no turn reads what was said before it.
+    /// Outcomes name no session and no node.
+    ///
+    /// Uses that a person has to approve are refused, because the answer would be kept nowhere.
+    pub fn without_store(functions: Arc<dyn FunctionHost>, catalog: Arc<Catalog>) -> Self {
+        Self::new(Arc::new(NoStore), functions, catalog)
+    }
+}
+
+/// What closes the models of a runtime, each once.
+pub(crate) fn closing_models(parts: &RuntimeParts) -> Release {
+    let all = &parts.providers;
+    let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
+    for provider in [&all.main, &all.exec, &all.review].into_iter().flatten() {
+        if !providers.iter().any(|known| Arc::ptr_eq(known, provider)) {
+            providers.push(Arc::clone(provider));
+        }
+    }
+    let models = Arc::clone(&parts.models);
+    Box::new(move || {
+        for provider in &providers {
+            // One that panics must not keep the others from being closed.
+            let _ = catch_unwind(AssertUnwindSafe(|| provider.close()));
+        }
+        let _ = catch_unwind(AssertUnwindSafe(|| models.close()));
+    })
 }
 
 /// Makes what a function may ask, for the frame of one call.
@@ -167,12 +200,24 @@ pub(crate) struct Ports {
     pub(crate) recorder: Recorder,
     pub(crate) admission: Admission,
     pub(crate) services: Box<dyn ServicesForFrame>,
+    pub(crate) life: Life,
+    /// What the last run that is over has used.
+    pub(crate) last_usage: Mutex<Option<Usage>>,
 }
 
 impl Ports {
     /// A run that begins in this session.
-    pub(crate) fn new_run(&self, session: SessionId, events: Option<EventSender>) -> Arc<Run> {
+    pub(crate) fn new_run(&self, session: SessionId, watchers: Watchers) -> Arc<Run> {
         let number = self.admission.next_run();
-        Arc::new(Run::new(number, session, events, &self.parts.limits))
+        Arc::new(Run::new(number, session, watchers, &self.parts.limits))
+    }
+
+    /// Keeps what a run has used, now that it is over.
+    pub(crate) fn keep_usage(&self, run: &Run) {
+        // One assignment leaves it whole.
+        *self
+            .last_usage
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = run.usage();
     }
 }

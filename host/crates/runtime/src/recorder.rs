@@ -4,7 +4,7 @@
 //! the recorder, which closes it as cancelled. Only the end of the process leaves a node open.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use openprogram_core::JsonObject;
 use openprogram_core::failure::{Failure, FailureCode};
@@ -29,6 +29,8 @@ struct Inner {
     store: Arc<dyn SessionStore>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
+    /// The session of all runs where nothing is kept.
+    alone: OnceLock<SessionId>,
     /// Nodes whose futures were dropped, in the order in which they are to be closed.
     abandoned: Mutex<VecDeque<(NodeId, NodeEnd)>>,
     /// Held while the queue is worked off, so that closings keep their order.
@@ -72,6 +74,7 @@ impl Recorder {
             store,
             clock,
             ids,
+            alone: OnceLock::new(),
             abandoned: Mutex::default(),
             settling: tokio::sync::Mutex::new(()),
         };
@@ -92,8 +95,19 @@ impl Recorder {
         NodeId::from_bits(self.inner.ids.bits())
     }
 
+    /// The id of a session that begins. Where nothing is kept it is the same one every time: a key
+    /// of the prompt cache, and nothing that anybody finds again.
     pub(crate) fn new_session_id(&self) -> SessionId {
-        SessionId::from_bits(self.inner.ids.bits())
+        let new = || SessionId::from_bits(self.inner.ids.bits());
+        if self.store().keeps() {
+            return new();
+        }
+        self.inner.alone.get_or_init(new).clone()
+    }
+
+    /// The session or node of a run as outcomes name it: not at all where nothing is kept.
+    pub(crate) fn kept<T>(&self, id: T) -> Option<T> {
+        self.store().keeps().then_some(id)
     }
 
     /// Finds the session, or creates one with this title.
@@ -115,11 +129,13 @@ impl Recorder {
     pub(crate) async fn find_session(&self, id: &SessionId) -> Result<(), Failure> {
         match self.store().session(id).await {
             Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(Failure::new(
-                FailureCode::NotFound,
-                format!("there is no session `{id}`"),
-            )
-            .with("session", id.as_str())),
+            Ok(None) => {
+                let mut message = format!("there is no session `{id}`");
+                if !self.store().keeps() {
+                    message.push_str(": this runtime has no store, and records none");
+                }
+                Err(Failure::new(FailureCode::NotFound, message).with("session", id.as_str()))
+            }
             Err(error) => Err(store_failure(&error)),
         }
     }

@@ -10,6 +10,8 @@ use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::{Json, JsonObject};
 
 use crate::events::EventSender;
+use crate::on_retry::OnRetry;
+use crate::own_provider::OwnProvider;
 
 /// A function to be run by a person or a program, at the top of a new run.
 #[derive(Clone, Debug)]
@@ -24,14 +26,18 @@ pub struct RunRequest {
     pub session: Option<SessionId>,
     /// Where progress is told.
     pub events: Option<EventSender>,
+    /// Who is told of failed tries of the model requests that it causes.
+    pub on_retry: Option<OnRetry>,
 }
 
 /// What became of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOutcome {
-    /// The session; `None` when the run was refused before one was needed.
+    /// The session; `None` when the run was refused before one was needed, and where nothing is
+    /// recorded.
     pub session: Option<SessionId>,
-    /// The node of the call; `None` when it was refused before it began.
+    /// The node of the call; `None` when it was refused before it began, and where nothing is
+    /// recorded.
     pub node: Option<NodeId>,
     /// The result.
     pub result: Result<Json, Failure>,
@@ -52,14 +58,19 @@ pub struct DecideRequest {
     pub settings: DecisionSettings,
     /// The session to go on in; `None` starts one.
     pub session: Option<SessionId>,
+    /// The provider to ask in place of the main one of the runtime.
+    pub provider: Option<OwnProvider>,
     /// Where progress is told.
     pub events: Option<EventSender>,
+    /// Who is told of failed tries of its model requests.
+    pub on_retry: Option<OnRetry>,
 }
 
 /// What became of a decision at the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecideOutcome {
-    /// The session; `None` when the decision was refused before one was needed.
+    /// The session; `None` when the decision was refused before one was needed, and where nothing
+    /// is recorded.
     pub session: Option<SessionId>,
     /// The pick.
     pub result: Result<DecidedPick, Failure>,
@@ -95,14 +106,19 @@ pub struct TurnRequest {
     pub context: JsonObject,
     /// The session to go on in; `None` starts one.
     pub session: Option<SessionId>,
+    /// The provider to ask in place of the one of the runtime that the turn names.
+    pub provider: Option<OwnProvider>,
     /// Where progress is told: the reply while it arrives, calls and their results, tries.
     pub events: Option<EventSender>,
+    /// Who is told of failed tries of the model requests that it causes.
+    pub on_retry: Option<OnRetry>,
 }
 
 /// What became of a turn at the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnOutcome<T> {
-    /// The session; `None` when the turn was refused before one was needed.
+    /// The session; `None` when the turn was refused before one was needed, and where nothing is
+    /// recorded.
     pub session: Option<SessionId>,
     /// The reply, or the result of the pick of a turn that closes with a decision.
     pub result: Result<T, Failure>,
@@ -116,7 +132,9 @@ impl TurnRequest {
             turn: ExecRequest::new(RuntimeRole::Main, content),
             context: JsonObject::new(),
             session: None,
+            provider: None,
             events: None,
+            on_retry: None,
         }
     }
 
@@ -143,6 +161,7 @@ impl RunRequest {
             context: JsonObject::new(),
             session: None,
             events: None,
+            on_retry: None,
         }
     }
 }
@@ -157,7 +176,9 @@ impl DecideRequest {
             max_retries: 1,
             settings: DecisionSettings::default(),
             session: None,
+            provider: None,
             events: None,
+            on_retry: None,
         }
     }
 }

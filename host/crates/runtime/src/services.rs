@@ -9,6 +9,7 @@ use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::Access;
 use openprogram_core::guest::{
     ApprovalRequest, Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption,
+    not_ones_own,
 };
 use openprogram_core::question::{AskReply, AskRequest};
 
@@ -69,7 +70,20 @@ impl HostServices for Services {
         open_runtime(&self.ports, &self.frame, self, model).await
     }
 
+    fn close(&self, runtime: RuntimeRef) -> Result<(), Failure> {
+        self.check_running()?;
+        match runtime {
+            RuntimeRef::Lent(_) => Err(not_ones_own(runtime)),
+            RuntimeRef::Opened(number) => self.frame.opened.close(number),
+        }
+    }
+
     fn model(&self, runtime: RuntimeRef) -> Result<String, Failure> {
+        self.check_running()?;
+        if let RuntimeRef::Opened(number) = runtime {
+            let opened = self.frame.opened.find(number)?;
+            return Ok(opened.provider.name().to_owned());
+        }
         self.check_usable(runtime)?;
         let provider = provider_of(&self.ports, &self.frame, runtime)?;
         Ok(provider.name().to_owned())

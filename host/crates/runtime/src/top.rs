@@ -26,6 +26,7 @@ use crate::request::{
     DecideOutcome, DecideRequest, RunOutcome, RunRequest, TurnOutcome, TurnRequest,
 };
 use crate::turn::plan_turn;
+use crate::watchers::Watchers;
 
 pub(crate) async fn run_function(
     ports: &Arc<Ports>,
@@ -33,8 +34,12 @@ pub(crate) async fn run_function(
     stop: impl Future<Output = ()>,
 ) -> RunOutcome {
     let wanted = request.session.clone();
-    let (frame, call) = match plan(ports, request).await {
-        Ok(planned) => planned,
+    let begun = async {
+        let running = ports.life.enter()?;
+        plan(ports, request).await.map(|planned| (running, planned))
+    };
+    let (_running, (frame, call)) = match begun.await {
+        Ok(begun) => begun,
         Err(failure) => {
             return RunOutcome {
                 session: known(wanted, &failure),
@@ -55,9 +60,10 @@ pub(crate) async fn run_function(
             },
         },
     };
+    ports.keep_usage(&frame.run);
     RunOutcome {
-        session: Some(frame.run.session.clone()),
-        node: end.node,
+        session: ports.recorder.kept(frame.run.session.clone()),
+        node: end.node.and_then(|node| ports.recorder.kept(node)),
         result: end.result,
     }
 }
@@ -67,7 +73,11 @@ async fn plan(ports: &Ports, request: RunRequest) -> Result<(Arc<Frame>, Planned
     let arguments = complete_arguments(&function, &request.arguments, &request.context)?;
     let session = enter(ports, request.session, &function.name.to_string()).await?;
     let predecessor = ports.recorder.newest_at_top(&session).await?;
-    let run = ports.new_run(session, request.events);
+    let watchers = Watchers {
+        events: request.events,
+        on_retry: request.on_retry,
+    };
+    let run = ports.new_run(session, watchers);
     let frame = Arc::new(Frame::top(run, request.context.clone()));
     let call = PlannedCall {
         node: ports.recorder.new_node_id(),
@@ -107,6 +117,14 @@ pub(crate) async fn parse(
     request: DecideRequest,
     stop: impl Future<Output = ()>,
 ) -> DecideOutcome {
+    let refused = |failure| DecideOutcome {
+        session: request.session.clone(),
+        result: Err(failure),
+    };
+    let _running = match ports.life.enter() {
+        Ok(running) => running,
+        Err(closed) => return refused(closed),
+    };
     let (planned, error) = match read_at_top(ports, reply, &request) {
         Ok(ReadAtTop::AskAbout(planned, error)) => (planned, error),
         Ok(ReadAtTop::Picked(pick)) => {
@@ -115,12 +133,7 @@ pub(crate) async fn parse(
                 result: Ok(pick),
             };
         }
-        Err(failure) => {
-            return DecideOutcome {
-                session: request.session,
-                result: Err(failure),
-            };
-        }
+        Err(failure) => return refused(failure),
     };
     let work = async |frame: Arc<Frame>, planned| {
         let picked = ask_about(ports, &frame, &planned, reply, &error).await?;
@@ -137,6 +150,10 @@ async fn decided<T>(
     work: impl AsyncFnOnce(Arc<Frame>, PlannedDecision) -> Result<T, Failure>,
     stop: impl Future<Output = ()>,
 ) -> (Option<SessionId>, Result<T, Failure>) {
+    let _running = match ports.life.enter() {
+        Ok(running) => running,
+        Err(closed) => return (request.session, Err(closed)),
+    };
     match plan_at_top(ports, &request) {
         Ok(planned) => in_session(ports, request, planned, work, stop).await,
         Err(failure) => (request.session, Err(failure)),
@@ -154,13 +171,20 @@ async fn in_session<T>(
         Ok(session) => session,
         Err(failure) => return (known(request.session, &failure), Err(failure)),
     };
-    let run = ports.new_run(session.clone(), request.events);
-    let frame = Frame::top(run, request.context).with_ambient(RuntimeRole::Main);
+    let watchers = Watchers {
+        events: request.events,
+        on_retry: request.on_retry,
+    };
+    let run = ports.new_run(session.clone(), watchers);
+    let frame = Frame::top(Arc::clone(&run), request.context)
+        .with_ambient(RuntimeRole::Main)
+        .with_provider(request.provider);
     let result = match bounded(ports, work(Arc::new(frame), planned), stop).await {
         Ok(result) => ports.recorder.settle().await.and(result),
         Err(failure) => Err(failure),
     };
-    (Some(session), result)
+    ports.keep_usage(&run);
+    (ports.recorder.kept(session), result)
 }
 
 pub(crate) async fn exec(
@@ -201,9 +225,14 @@ impl Top {
         let session = wanted
             .clone()
             .unwrap_or_else(|| ports.recorder.new_session_id());
-        let run = ports.new_run(session, request.events.clone());
-        let runtime = request.turn.runtime;
-        let frame = Frame::top(run, request.context.clone()).with_ambient(runtime);
+        let watchers = Watchers {
+            events: request.events.clone(),
+            on_retry: request.on_retry.clone(),
+        };
+        let run = ports.new_run(session, watchers);
+        let frame = Frame::top(run, request.context.clone())
+            .with_ambient(request.turn.runtime)
+            .with_provider(request.provider.clone());
         let mut texts = request
             .turn
             .content
@@ -225,19 +254,21 @@ impl Top {
         work: impl AsyncFnOnce(P) -> Result<T, Failure>,
         stop: impl Future<Output = ()>,
     ) -> TurnOutcome<T> {
-        let entered = match planned {
-            Ok(planned) => self.enter(ports).await.map(|()| planned),
-            Err(failure) => Err(failure),
+        let entered = async {
+            let running = ports.life.enter()?;
+            let planned = planned?;
+            self.enter(ports).await.map(|()| (running, planned))
         };
-        match entered {
+        match entered.await {
             Err(failure) => TurnOutcome {
                 session: known(self.wanted.clone(), &failure),
                 result: Err(failure),
             },
-            Ok(planned) => {
+            Ok((_running, planned)) => {
                 let result = bounded(ports, work(planned), stop).await;
+                ports.keep_usage(&self.frame.run);
                 TurnOutcome {
-                    session: Some(self.frame.run.session.clone()),
+                    session: ports.recorder.kept(self.frame.run.session.clone()),
                     result: match result {
                         Ok(result) => ports.recorder.settle().await.and(result),
                         Err(failure) => Err(failure),
@@ -290,13 +321,21 @@ async fn bounded<T>(
             None => pending().await,
         }
     };
-    let failure = match (until(until(work, stop), time_is_up).await, run_ms) {
-        (Some(Some(done)), _) => return Ok(done),
+    let cancelled = |message| Failure::new(FailureCode::Cancelled, message);
+    // Pinned here, because every layer that took it whole would hold it twice. Dropped before the
+    // nodes that it leaves open are closed.
+    let mut pinned = Box::pin(work);
+    let done = until(until(pinned.as_mut(), stop), ports.life.closed());
+    let done = until(done, time_is_up).await;
+    drop(pinned);
+    let failure = match (done, run_ms) {
+        (Some(Some(Some(done))), _) => return Ok(done),
         (None, Some(run_ms)) => {
             let message = format!("the run took longer than {run_ms} ms");
             Failure::limit("run_ms", run_ms, message)
         }
-        _ => Failure::new(FailureCode::Cancelled, "the run was cancelled"),
+        (Some(None), _) => cancelled("the run was cancelled: its runtime was closed"),
+        _ => cancelled("the run was cancelled"),
     };
     match ports.recorder.settle().await {
         Ok(()) => Err(failure),

@@ -5,7 +5,7 @@ use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::ExecRequest;
-use openprogram_core::llm::{BesideFormat, FormatWay};
+use openprogram_core::llm::{BesideFormat, FormatWay, Provider};
 use openprogram_core::schema::names_equal;
 use openprogram_core::structured::{ResponseFormat, SUBMIT_TOOL};
 use openprogram_core::tool::ToolChoice;
@@ -31,6 +31,8 @@ pub(crate) struct PlannedTurn {
     pub(crate) format: Option<PlannedFormat>,
     /// The shape of a pick that the model is held to, in a turn that closes with one.
     pub(crate) shape: Option<ResponseFormat>,
+    /// Whether the model may search the web.
+    pub(crate) web_search: bool,
     /// What else its first node says.
     pub(crate) facts: JsonObject,
     /// How many model requests it may take.
@@ -49,6 +51,9 @@ pub(crate) fn plan_turn(
 ) -> Result<PlannedTurn, Failure> {
     let provider = provider_of(ports, frame, request.runtime)?;
     check_writes(provider)?;
+    if request.web_search {
+        check_searches(provider)?;
+    }
     let (tools, facts) = Tools::of(ports, frame, &request)?;
     let content = said(ports, request.content)?;
     let own = frame.system(request.runtime);
@@ -83,9 +88,26 @@ pub(crate) fn plan_turn(
         },
         format,
         shape: None,
+        web_search: request.web_search,
         facts,
         iterations_max: request.max_iterations.clamp(1, ITERATIONS_MAX),
     })
+}
+
+/// Checks that a provider lets its model search the web.
+///
+/// # Errors
+/// `no-provider`, with what to do.
+fn check_searches(provider: &dyn Provider) -> Result<(), Failure> {
+    if provider.searches_web() {
+        return Ok(());
+    }
+    let name = provider.name();
+    let message = format!(
+        "`{name}` is not known to search the web; make the turn without it, use another model, or \
+         set `web_search = true` in a `[[profiles]]` row for it in openprogram.toml"
+    );
+    Err(Failure::new(FailureCode::NoProvider, message).with("model", name))
 }
 
 /// The content without what says nothing.

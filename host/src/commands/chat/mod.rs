@@ -260,7 +260,9 @@ impl<'a> Chat<'a> {
             turn,
             context: JsonObject::new(),
             session: self.session.clone(),
+            provider: None,
             events: watcher.sender(),
+            on_retry: None,
         };
         let (outcome, after) = self.watched(request, &mut watcher, console).await?;
         let are_shown = watcher.finish(console).await?;

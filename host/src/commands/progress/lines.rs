@@ -66,6 +66,10 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
             _ => (Tone::Bad, format!("✗ {}{time}", name(model))),
         },
         Event::ModelRetried { retry, .. } => (Tone::Bad, format!("… {}", retry_line(retry))),
+        Event::ReplyRestarted { .. } => {
+            let line = "… the reply above broke off and begins anew";
+            (Tone::Bad, line.to_owned())
+        }
         Event::ToolUse { call, .. } => {
             let ToolCall {
                 name: tool,

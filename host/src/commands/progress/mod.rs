@@ -61,8 +61,9 @@ pub(super) fn start_with(json: bool, terminal: &TerminalSettings, pauses: Pauses
         overwrites: is_watched && terminal.can_overwrite,
     };
     let (sender, receiver) = event_channel(EVENTS_HELD_MAX);
+    // A person on a terminal can be told that what stands there does not count.
     let sender = if mode.streams {
-        sender
+        sender.accepting_restarts()
     } else {
         sender.without_texts()
     };

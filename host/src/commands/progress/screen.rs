@@ -382,6 +382,26 @@ mod tests {
     }
 
     #[test]
+    fn a_reply_that_begins_anew_is_told_below_its_beginning() {
+        let events = [
+            asked(),
+            text("I lo"),
+            retried(),
+            Event::ReplyRestarted { node: node() },
+            text("I look."),
+            ended(),
+        ];
+        let expected = expect![[r#"
+            … asking openai:m
+            I lo
+            … try 1 of 6 of openai:m failed (rate_limit 429), again in 1.5 s: slow down
+            … the reply above broke off and begins anew
+            I look.
+        "#]];
+        expected.assert_eq(&shown(&events, ALL));
+    }
+
+    #[test]
     fn lines_alone_are_told_where_the_result_goes_to_a_program() {
         check(
             Mode {

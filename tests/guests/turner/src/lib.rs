@@ -160,7 +160,7 @@ pub mod guest {
     }
 
     /// Opens a runtime with another model, and says a text with it. `how` is `exec`, `decide`,
-    /// `close` or `system`; `times` is how often.
+    /// `close`, `system` or `closed`; `times` is how often.
     pub fn ask_other(
         model: String,
         prompt: String,
@@ -180,10 +180,31 @@ pub mod guest {
                         json!({"system": other.system(), "model": other.model(), "text": reply.text()}),
                     )
                 }
+                "closed" => {
+                    let text = other.exec(Request::new(&prompt).no_tools())?.text();
+                    other.close()?;
+                    other.close()?;
+                    let model = other.model();
+                    let code = |failure: Failure| failure.code().to_owned();
+                    let exec = other.exec(&prompt).err().map(code);
+                    let decide = decision::make(&prompt, &choices().runtime(&other));
+                    let decide = decide.err().map(code);
+                    Json::from(json!({"text": text, "model": model, "after": [exec, decide]}))
+                }
                 _ => told(&other.exec(Request::new(&prompt).no_tools())?),
             };
         }
         Ok(last)
+    }
+
+    /// Closes the runtime that it was lent.
+    pub fn close_lent(runtime: &Runtime) -> Result<(), Failure> {
+        runtime.close()
+    }
+
+    /// Lets the model search the web.
+    pub fn search(prompt: String, runtime: &Runtime) -> Result<Json, Failure> {
+        Ok(told(&runtime.exec(Request::new(prompt).web_search(true))?))
     }
 
     /// Opens a runtime so many times, and keeps or drops each.

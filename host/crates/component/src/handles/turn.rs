@@ -173,6 +173,13 @@ impl RequestHandle {
         });
     }
 
+    pub(crate) fn set_web_search(&mut self, allowed: bool) {
+        self.set(|handle| {
+            handle.request.web_search = allowed;
+            Ok(())
+        });
+    }
+
     pub(crate) fn set_max_iterations(&mut self, max_iterations: u32) {
         self.set(|handle| {
             handle.request.max_iterations = max_iterations;

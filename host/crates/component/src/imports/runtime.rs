@@ -96,6 +96,15 @@ impl wire::HostRuntime for CallState {
         })
     }
 
+    async fn close(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+    ) -> wasmtime::Result<Result<(), types::Failure>> {
+        let of = self.runtime_of(&runtime)?;
+        let closed = self.services().and_then(|services| services.close(of));
+        Ok(closed.map_err(|failure| to_wire(&failure)))
+    }
+
     async fn drop(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<()> {
         self.table.delete(runtime)?;
         Ok(())

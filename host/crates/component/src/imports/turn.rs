@@ -155,6 +155,15 @@ impl wire::HostRequest for CallState {
         Ok(())
     }
 
+    async fn set_web_search(
+        &mut self,
+        request: Resource<RequestHandle>,
+        allowed: bool,
+    ) -> wasmtime::Result<()> {
+        self.table.get_mut(&request)?.set_web_search(allowed);
+        Ok(())
+    }
+
     async fn set_max_iterations(
         &mut self,
         request: Resource<RequestHandle>,

@@ -208,6 +208,7 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
         .set_parallel_tool_calls(handle(), false)
         .await
         .unwrap();
+    state.set_web_search(handle(), true).await.unwrap();
     state.set_max_iterations(handle(), 7).await.unwrap();
     state.set_timeout_ms(handle(), 9_000).await.unwrap();
 
@@ -238,6 +239,7 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
         tool_choice: ToolChoice::Named("look-up".to_owned()),
         parallel_tool_calls: Some(false),
         response_format: None,
+        web_search: true,
         max_iterations: 7,
         timeout_ms: Some(9_000),
     };

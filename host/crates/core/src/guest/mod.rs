@@ -10,5 +10,5 @@ mod turn;
 
 pub use call::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
 pub use decision::{DecisionRequest, PickedOption};
-pub use services::{ApprovalRequest, HostServices};
+pub use services::{ApprovalRequest, HostServices, not_ones_own};
 pub use turn::{Closing, ExecReply, ExecRequest, MAX_ITERATIONS_DEFAULT, ToolsWanted};

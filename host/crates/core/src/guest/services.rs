@@ -32,6 +32,13 @@ pub trait HostServices: Send + Sync {
         Err(not_offered("other models are not offered here"))
     }
 
+    /// Closes a runtime that this call has opened; what is asked of it later fails as `closed`.
+    ///
+    /// The default refuses: a runtime that is lent is not the function's to close.
+    fn close(&self, runtime: RuntimeRef) -> Result<(), Failure> {
+        Err(not_ones_own(runtime))
+    }
+
     /// The model of a runtime that this call was lent or has opened.
     fn model(&self, runtime: RuntimeRef) -> Result<String, Failure>;
 
@@ -136,6 +143,17 @@ pub trait HostServices: Send + Sync {
         let _ = (request, closing);
         Err(not_offered("turns are not offered here"))
     }
+}
+
+/// Why a runtime is not closed by a function that was lent it.
+#[must_use]
+pub fn not_ones_own(runtime: RuntimeRef) -> Failure {
+    let message = format!(
+        "the runtime `{}` was lent to this call and ends with it; only one that the call has opened \
+         can be closed",
+        runtime.word()
+    );
+    Failure::new(FailureCode::InvalidArgument, message).with("path", "runtime")
 }
 
 fn not_offered(message: &str) -> Failure {

@@ -33,6 +33,9 @@ pub struct ExecRequest {
     /// What the last reply has to look like: a JSON Schema or an envelope around one, not yet
     /// checked. Holds for this turn alone.
     pub response_format: Option<Json>,
+    /// Whether the model may search the web with its provider's own tool. A provider that is not
+    /// known to have one ends the turn before it is asked.
+    pub web_search: bool,
     /// How many model requests with their calls the turn may take; clamped to 1..=50.
     pub max_iterations: u32,
     /// The time for everything: requests, waits between tries, calls, re-asks. `None` is the
@@ -57,6 +60,7 @@ impl ExecRequest {
             tool_choice: ToolChoice::Auto,
             parallel_tool_calls: None,
             response_format: None,
+            web_search: false,
             max_iterations: MAX_ITERATIONS_DEFAULT,
             timeout_ms: None,
         }

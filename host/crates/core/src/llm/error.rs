@@ -1,5 +1,8 @@
 //! Why a model request failed.
 
+use std::time::Duration;
+
+use super::classify::{ErrorSigns, classify};
 use crate::failure::{Failure, FailureCode};
 
 /// The class of an error of a provider.
@@ -123,6 +126,48 @@ impl LlmFailure {
             transport_exhausted: false,
         }
     }
+
+    /// The failure that words without any other sign stand for: a provider that gives nothing but a
+    /// sentence is understood by that.
+    ///
+    /// Words that nobody recognises are tried again, as errors of the network are.
+    pub fn of_words(message: impl Into<String>) -> Self {
+        let message = message.into();
+        let signs = ErrorSigns {
+            text: &message,
+            ..ErrorSigns::default()
+        };
+        classify(&signs).to_failure(message)
+    }
+
+    /// The failure that an HTTP status and the words of the server stand for.
+    pub fn of_status(status: u16, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let signs = ErrorSigns {
+            status: Some(status),
+            text: &message,
+            ..ErrorSigns::default()
+        };
+        let mut failure = classify(&signs).to_failure(message);
+        failure.http_status = Some(status);
+        failure
+    }
+
+    /// The same failure, with the time that the provider asks to wait: a lower bound.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Self {
+        // Rounded up, so that the bound holds.
+        let milliseconds = wait.as_nanos().div_ceil(1_000_000);
+        self.retry_after_ms = Some(u64::try_from(milliseconds).unwrap_or(u64::MAX));
+        self
+    }
+
+    /// The same failure of a transport that has used up tries of its own, so that none follows.
+    #[must_use]
+    pub fn transport_exhausted(mut self) -> Self {
+        self.transport_exhausted = true;
+        self
+    }
 }
 
 /// Why a model request failed.
@@ -138,6 +183,12 @@ pub enum LlmError {
     /// The provider is a sandboxed component and it failed as a guest: trap, limit, bad answer.
     #[error("{0}")]
     Guest(Failure),
+}
+
+impl From<LlmFailure> for LlmError {
+    fn from(failure: LlmFailure) -> Self {
+        Self::Failed(failure)
+    }
 }
 
 impl LlmError {
@@ -157,7 +208,7 @@ impl LlmError {
                     failure = failure.with("http_status", status);
                 }
                 if let Some(wait_ms) = failed.retry_after_ms {
-                    let wait = std::time::Duration::from_millis(wait_ms);
+                    let wait = Duration::from_millis(wait_ms);
                     failure = failure.with("retry_after_s", wait.as_secs_f64());
                 }
                 failure

@@ -78,6 +78,13 @@ pub trait Provider: Send + Sync {
         Err(StructuredError::new(StructuredCode::Unsupported, message))
     }
 
+    /// Whether it lets its model search the web with a tool of its own; constant over its life.
+    ///
+    /// The default does not, and requests that want it are not made.
+    fn searches_web(&self) -> bool {
+        false
+    }
+
     /// Asks the model once. Every piece of the reply goes to `sink` as it arrives and is in the
     /// reply too. Never retries: the caller does.
     async fn complete(
@@ -103,6 +110,13 @@ pub trait Provider: Send + Sync {
             self.name()
         )))
     }
+
+    /// Releases what it holds: a session with a server, a process, a file.
+    ///
+    /// A runtime calls it once, when it is closed or its last handle is dropped, and asks nothing
+    /// after that. A provider that several runtimes share is told by each of them. It may be inside
+    /// an async runtime and must not block; the default has nothing to release.
+    fn close(&self) {}
 }
 
 /// Checks that a provider holds its replies to a format, whole and with the tools of the request.

@@ -23,6 +23,8 @@ pub struct ModelRequest {
     /// What the text of the reply has to look like. The provider holds the model to it or refuses
     /// the request; the caller checks the reply all the same.
     pub response_format: Option<ResponseFormat>,
+    /// Whether the model may search the web with its provider's own tool.
+    pub web_search: bool,
     /// The session, which providers use as prompt-cache key.
     pub session: SessionId,
 }
@@ -38,8 +40,17 @@ impl ModelRequest {
             tool_choice: ToolChoice::Auto,
             parallel_tool_calls: None,
             response_format: None,
+            web_search: false,
             session,
         }
+    }
+
+    /// The text that stands last in it, as a rule what the turn says; empty without one.
+    #[must_use]
+    pub fn last_text(&self) -> &str {
+        let blocks = self.messages.iter().flat_map(|message| &message.content);
+        let mut texts = blocks.filter_map(ContentBlock::as_text);
+        texts.next_back().unwrap_or_default()
     }
 }
 
@@ -95,6 +106,19 @@ impl ModelReply {
             ContentBlock::ToolCall(call) => Some(call),
             _ => None,
         })
+    }
+}
+
+impl From<String> for ModelReply {
+    /// A reply of one text, of whose tokens nothing is known.
+    fn from(text: String) -> Self {
+        Self::text_only(text)
+    }
+}
+
+impl From<&str> for ModelReply {
+    fn from(text: &str) -> Self {
+        Self::text_only(text)
     }
 }
 

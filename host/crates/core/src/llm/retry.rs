@@ -88,8 +88,8 @@ pub struct FailedTry<'a> {
     pub name: &'a str,
     /// The error.
     pub error: &'a LlmError,
-    /// Whether any piece of its reply has been shown. Then it is not tried again: the person
-    /// would read the beginning twice.
+    /// Whether any piece of its reply has been shown and cannot be taken back. Then it is not tried
+    /// again: the person would read the beginning twice.
     pub shown: bool,
     /// The time since the exec began.
     pub elapsed: Duration,

@@ -2,6 +2,7 @@
 
 mod memory;
 mod node;
+mod nothing;
 mod scope;
 mod store;
 
@@ -10,5 +11,6 @@ pub mod conformance;
 
 pub use memory::MemoryStore;
 pub use node::{Attempt, NewNode, Node, NodeEnd, NodeKind, NodeStatus, SeenNode, Session, Usage};
+pub use nothing::NoStore;
 pub use scope::Scope;
 pub use store::{NodeQuery, SessionStore, StoreError};

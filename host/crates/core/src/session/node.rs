@@ -53,6 +53,19 @@ pub struct Usage {
     pub cache_create: u64,
 }
 
+impl Usage {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, more: Self) -> Self {
+        Self {
+            input_tokens: self.input_tokens.saturating_add(more.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(more.output_tokens),
+            cache_read: self.cache_read.saturating_add(more.cache_read),
+            cache_create: self.cache_create.saturating_add(more.cache_create),
+        }
+    }
+}
+
 /// One failed try of a model request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {

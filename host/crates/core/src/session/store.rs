@@ -60,6 +60,11 @@ pub struct NodeQuery {
 /// transaction: when it returns, what it wrote survives the end of the process.
 #[async_trait]
 pub trait SessionStore: Send + Sync {
+    /// Whether anything is kept; constant over its life. Only [`super::NoStore`] keeps nothing.
+    fn keeps(&self) -> bool {
+        true
+    }
+
     /// Creates a session.
     async fn create_session(&self, session: Session) -> Result<(), StoreError>;
 

@@ -25,6 +25,14 @@ const OPENING: &str = "(The conversation so far.)";
 /// The description of a tool that was called before and cannot be called now.
 const PAST_TOOL: &str = "Not available now.";
 
+/// The name that the protocol demands for the search of the server.
+const WEB_SEARCH: &str = "web_search";
+/// The oldest form of it, which every model with a search takes.
+const WEB_SEARCH_KIND: &str = "web_search_20250305";
+/// How often one reply may search. A server that works on its tools for longer than some ten steps
+/// pauses in the middle of the reply.
+const WEB_SEARCHES_MAX: u32 = 5;
+
 /// The body of a request.
 pub(crate) fn encode(
     request: &ModelRequest,
@@ -44,7 +52,14 @@ pub(crate) fn encode(
              for the model in openprogram.toml",
         )
     })?;
-    let (tools, tool_choice) = tools(request, profile)?;
+    let (tools, mut tool_choice) = tools(request, profile)?;
+    let mut tools: Vec<_> = tools.into_iter().map(wire::AnyTool::Own).collect();
+    if request.web_search {
+        tools.push(wire::AnyTool::OfServer(web_search(request)?));
+        // Without tools of its own the request says that none is called; that would hold for this
+        // one too.
+        tool_choice = tool_choice.filter(|_| !request.tools.is_empty());
+    }
     let schema = request.response_format.as_ref().map(schema).transpose();
     let format = schema.map_err(|error| refused(error.message))?;
     let system = request.system.as_deref();
@@ -68,6 +83,21 @@ pub(crate) fn encode(
         messages,
     };
     serde_json::to_vec(&body).map_err(|error| refused(format!("the request is not JSON: {error}")))
+}
+
+/// The tool of the server that searches the web.
+fn web_search(request: &ModelRequest) -> Result<wire::ServerTool, LlmFailure> {
+    if request.tools.iter().any(|tool| tool.name == WEB_SEARCH) {
+        return Err(refused(format!(
+            "the turn offers a function `{WEB_SEARCH}`, and the search of the server has the same \
+             name; offer one of them"
+        )));
+    }
+    Ok(wire::ServerTool {
+        kind: WEB_SEARCH_KIND,
+        name: WEB_SEARCH,
+        max_uses: WEB_SEARCHES_MAX,
+    })
 }
 
 /// The schema as it is sent. The protocol has no place for what the format is for; the model reads
@@ -227,7 +257,7 @@ mod tests {
 
     use super::*;
     use crate::profile::Protocol;
-    use crate::requests::{check_recorded, check_refused, generous, plain};
+    use crate::requests::{check_recorded, check_refused, generous, plain, with_tools};
 
     #[test]
     fn bodies_are_sent_to_the_letter() {
@@ -241,6 +271,16 @@ mod tests {
     #[test]
     fn what_the_model_does_not_take_is_not_sent() {
         check_refused(Protocol::Anthropic, encode);
+    }
+
+    #[test]
+    fn a_function_of_the_name_of_the_search_cannot_stand_beside_it() {
+        let mut request = with_tools(ToolChoice::Auto, None);
+        request.tools.truncate(1);
+        request.tools[0].name = WEB_SEARCH.to_owned();
+        request.web_search = true;
+        let failure = encode(&request, "m", &generous(Protocol::Anthropic)).unwrap_err();
+        assert!(failure.message.contains("has the same name"), "{failure}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(crate) struct MessagesRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) thinking: Option<Thinking<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) tools: Vec<Tool<'a>>,
+    pub(crate) tools: Vec<AnyTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_choice: Option<ToolChoice<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,6 +30,21 @@ pub(crate) struct MessagesRequest<'a> {
 pub(crate) struct Thinking<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum AnyTool<'a> {
+    Own(Tool<'a>),
+    OfServer(ServerTool),
+}
+
+#[derive(Serialize)]
+pub(crate) struct ServerTool {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) max_uses: u32,
 }
 
 #[derive(Serialize)]

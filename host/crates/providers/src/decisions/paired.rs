@@ -54,6 +54,10 @@ impl Provider for WithDecisions {
         self.writer.check_submit(format)
     }
 
+    fn searches_web(&self) -> bool {
+        self.writer.searches_web()
+    }
+
     async fn complete(
         &self,
         request: &ModelRequest,
@@ -68,5 +72,10 @@ impl Provider for WithDecisions {
 
     async fn decide(&self, state: &DecisionState) -> Result<DecisionReply, LlmError> {
         self.decisions.decide(state).await
+    }
+
+    fn close(&self) {
+        self.writer.close();
+        self.decisions.close();
     }
 }

@@ -68,6 +68,7 @@ pub(crate) fn encode(
         },
         parallel_tool_calls: parallel.filter(|_| has_tools && profile.parallel_switch),
         response_format,
+        web_search_options: request.web_search.then_some(wire::WebSearchOptions {}),
         messages,
     };
     serde_json::to_vec(&body).map_err(|error| refused(format!("the request is not JSON: {error}")))

@@ -29,8 +29,14 @@ pub(crate) struct ChatRequest<'a> {
     pub(crate) parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) web_search_options: Option<WebSearchOptions>,
     pub(crate) messages: Vec<Message<'a>>,
 }
+
+/// The search of the server, with everything as it is by itself: an empty object.
+#[derive(Serialize)]
+pub(crate) struct WebSearchOptions {}
 
 #[derive(Serialize)]
 pub(crate) struct StreamOptions {

@@ -74,6 +74,9 @@ impl<'a> Work<'a> {
         if let Some(choice) = choice_fact(&turn.choice) {
             facts.insert("tool_choice".to_owned(), choice);
         }
+        if turn.web_search {
+            facts.insert("web_search".to_owned(), true.into());
+        }
         if let Some(planned) = format {
             let name = planned.format.name.clone();
             facts.insert("response_format".to_owned(), name.into());
@@ -97,6 +100,7 @@ impl<'a> Work<'a> {
         request.tools = tools;
         request.tool_choice = turn.choice.clone();
         request.parallel_tool_calls = turn.parallel;
+        request.web_search = turn.web_search;
         let native = format.and_then(PlannedFormat::native);
         request.response_format = native.or_else(|| turn.shape.clone());
         Ok(Self {

@@ -21,6 +21,7 @@ use crate::accesses::{Accesses, bounded, denied_call};
 use crate::budget::TokenBudget;
 use crate::limits::RunLimits;
 use crate::opened::OpenedRuntimes;
+use crate::own_provider::OwnProvider;
 
 pub(crate) use run::Run;
 
@@ -49,6 +50,8 @@ pub(crate) struct Frame {
     pub(crate) turn_tools: Option<TurnTools>,
     /// The runtimes that the function has opened, which end with the frame.
     pub(crate) opened: OpenedRuntimes,
+    /// The provider that stands in for those of the runtime, in the turns of this frame alone.
+    pub(crate) own_provider: Option<OwnProvider>,
     n_calls_made: AtomicU64,
     state: Mutex<FrameState>,
 }
@@ -88,6 +91,7 @@ impl Frame {
             ambient: None,
             turn_tools: None,
             opened: OpenedRuntimes::default(),
+            own_provider: None,
             n_calls_made: AtomicU64::new(0),
             state: Mutex::default(),
         }
@@ -112,6 +116,7 @@ impl Frame {
                 .or(self.ambient),
             turn_tools: self.turn_tools.clone(),
             opened: OpenedRuntimes::default(),
+            own_provider: None,
             n_calls_made: AtomicU64::new(0),
             state: Mutex::default(),
         }
@@ -120,6 +125,12 @@ impl Frame {
     /// The same frame with this ambient runtime.
     pub(crate) fn with_ambient(mut self, runtime: impl Into<RuntimeRef>) -> Self {
         self.ambient = Some(runtime.into());
+        self
+    }
+
+    /// The same frame, whose own turns are made with this provider, where there is one.
+    pub(crate) fn with_provider(mut self, provider: Option<OwnProvider>) -> Self {
+        self.own_provider = provider;
         self
     }
 

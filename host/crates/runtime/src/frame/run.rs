@@ -6,11 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use openprogram_core::failure::Failure;
 use openprogram_core::grant::Access;
 use openprogram_core::id::{NodeId, SessionId};
+use openprogram_core::session::Usage;
 
 use crate::admission::RunNumber;
 use crate::budget::{ModelBudgets, TokenBudget};
-use crate::events::{Event, EventSender};
+use crate::events::Event;
 use crate::limits::RunLimits;
+use crate::watchers::Watchers;
 
 use super::count;
 
@@ -24,7 +26,8 @@ pub(crate) struct Run {
     pub(crate) number: RunNumber,
     /// The session that the run is recorded in.
     pub(crate) session: SessionId,
-    events: Option<EventSender>,
+    /// Who watches it.
+    pub(crate) watchers: Watchers,
     pub(super) n_calls: AtomicU64,
     n_model_turns: AtomicU64,
     /// The tokens of the whole run, where they are bounded.
@@ -33,32 +36,33 @@ pub(crate) struct Run {
     pub(crate) model_budgets: ModelBudgets,
     /// The refusals that the watcher knows already, each with the component.
     refusals_told: Mutex<Vec<(String, Access)>>,
+    /// The tokens of its model requests so far, as far as providers told.
+    usage: Mutex<Option<Usage>>,
 }
 
 impl Run {
     pub(crate) fn new(
         number: RunNumber,
         session: SessionId,
-        events: Option<EventSender>,
+        watchers: Watchers,
         limits: &RunLimits,
     ) -> Self {
         Self {
             number,
             session,
-            events,
+            watchers,
             n_calls: AtomicU64::new(0),
             n_model_turns: AtomicU64::new(0),
             tokens: limits.tokens.map(TokenBudget::of_run),
             model_budgets: ModelBudgets::default(),
             refusals_told: Mutex::default(),
+            usage: Mutex::default(),
         }
     }
 
     /// Tells the watcher, if there is one, and says whether the event reached it.
     pub(crate) fn emit(&self, event: impl FnOnce() -> Event) -> bool {
-        self.events
-            .as_ref()
-            .is_some_and(|events| events.send(event()))
+        self.watchers.emit(event)
     }
 
     /// Tells the watcher that something was not granted, once for each different refusal.
@@ -79,6 +83,19 @@ impl Run {
             component,
             access: Box::new(access),
         });
+    }
+
+    /// Adds what one model request has used.
+    pub(crate) fn add_usage(&self, usage: Option<Usage>) {
+        let Some(more) = usage else { return };
+        // One assignment leaves it whole.
+        let mut sum = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        *sum = Some(sum.unwrap_or_default().plus(more));
+    }
+
+    /// What its model requests have used so far; `None` when no provider told.
+    pub(crate) fn usage(&self) -> Option<Usage> {
+        *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts one model request.
