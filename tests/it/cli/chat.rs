@@ -60,6 +60,29 @@ fn a_turn_that_fails_is_told_and_does_not_end_the_chat() {
 }
 
 #[test]
+fn the_model_has_a_toolset_of_the_project_or_none_that_is_not_there() {
+    let project = chatting(&[&text("one")]);
+    let file = std::fs::read_to_string(project.path("openprogram.toml")).unwrap();
+    let sets = "[toolsets]\nsmall = [\"caller.leaf\", \"gone\"]\n";
+    let project = project.file("openprogram.toml", format!("{file}{sets}"));
+    let typed = "/tools\n/toolset none\n/toolset small\nfirst\n/quit\n";
+    let told = project.run_with_input(&["chat", "--toolset", "small"], typed);
+    for part in [
+        "leaf()",
+        "there is no function `gone`",
+        "the toolset is none now",
+        "the toolset is small now",
+        "error: the toolset `small` of the project: there is no function `gone`",
+    ] {
+        assert!(told.stderr.contains(part), "`{part}`: {told:?}");
+    }
+    let told = project.run(&["chat", "--toolset", "large"]);
+    assert_eq!(told.code, 2, "{told:?}");
+    let unknown = "there is no toolset `large`; there are `full`, `none`, `small`";
+    assert!(told.stderr.contains(unknown), "{told:?}");
+}
+
+#[test]
 fn commands_change_what_holds_from_the_next_turn_on() {
     let project = chatting(&[&text("one"), &text("two"), &text("three")]);
     let typed = "/model\n/toolset\n/toolset none\n/tools\n/toolset full\n/toolset all\n/stop\n\

@@ -1,12 +1,10 @@
 //! What a line of a chat says: something for the model, or a command for the program.
 
-use super::toolset::Toolset;
-
 /// What the commands do, as `/help` tells it.
 pub(super) const HELP: &str = "\
 /help             what can be typed
 /model [NAME]     the model, or another one from the next turn on
-/toolset [NAME]   what the model may call, or another choice: full, none
+/toolset [NAME]   what the model may call, or another set: full, none, or one of the project
 /tools            the functions that the model may call
 /session [ID]     the session, or another one from the next turn on
 /new              start a new session with the next turn
@@ -34,7 +32,7 @@ pub(super) enum Said {
 pub(super) enum Command {
     Help,
     Model(Option<String>),
-    Toolset(Option<Toolset>),
+    Toolset(Option<String>),
     Tools,
     Session(Option<String>),
     New,
@@ -69,11 +67,7 @@ pub(super) fn read(text: &str) -> Said {
     match name {
         "help" => alone(Command::Help),
         "model" => Said::Command(Command::Model(argument)),
-        "toolset" => match argument.as_deref().map(Toolset::parse) {
-            None => Said::Command(Command::Toolset(None)),
-            Some(Ok(toolset)) => Said::Command(Command::Toolset(Some(toolset))),
-            Some(Err(problem)) => Said::Wrong(problem),
-        },
+        "toolset" => Said::Command(Command::Toolset(argument)),
         "tools" => alone(Command::Tools),
         "session" => Said::Command(Command::Session(argument)),
         "new" => alone(Command::New),
@@ -108,11 +102,7 @@ mod tests {
             ),
             (
                 "/toolset none",
-                Said::Command(Command::Toolset(Some(Toolset::None))),
-            ),
-            (
-                "/toolset all",
-                wrong("there is no toolset `all`; there are `full` and `none`"),
+                Said::Command(Command::Toolset(Some("none".to_owned()))),
             ),
             ("/exit", Said::Command(Command::Quit)),
             ("/stop now", wrong("`/stop` stands alone")),

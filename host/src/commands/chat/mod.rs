@@ -15,7 +15,7 @@ use std::time::Instant;
 use openprogram_core::JsonObject;
 use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::{Offer, RuntimeRole};
+use openprogram_core::function::{FunctionRef, RuntimeRole};
 use openprogram_core::guest::{ExecReply, ExecRequest};
 use openprogram_core::id::SessionId;
 use openprogram_runtime::{TurnOutcome, TurnRequest};
@@ -53,9 +53,10 @@ pub struct Args {
     /// Go on in this session instead of starting one
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// What the model may call: `full`, every function of the project, or `none`
-    #[arg(long, value_name = "NAME", default_value = "full", value_parser = Toolset::parse)]
-    toolset: Toolset,
+    /// What the model may call: `full`, every function of the project, `none`, or one of `[toolsets]` in
+    /// openprogram.toml
+    #[arg(long, value_name = "NAME", default_value = "full")]
+    toolset: String,
     /// Print what happens as JSON, one object on a line: {"type": "text" | "thinking" | "tool_use" |
     /// "tool_result" | "retry" | … }, and at the end of a turn {"type": "reply", "session", "text",
     /// "usage"} or {"type": "error", "session", "error": {"code", "message", "details"}}
@@ -96,6 +97,10 @@ enum After {
 
 impl<'a> Chat<'a> {
     async fn open(args: &Args, app: &'a App, console: &mut Console) -> anyhow::Result<Self> {
+        let toolset = Toolset::parse(&args.toolset, &app.settings().tool_sets);
+        let toolset = toolset.map_err(|problem| {
+            Failure::new(FailureCode::InvalidArgument, problem).with("path", "toolset")
+        })?;
         let input = Input::new();
         // Each turn has a progress of its own.
         let (pauser, _) = progress::pauses();
@@ -108,7 +113,7 @@ impl<'a> Chat<'a> {
             questions,
             input,
             signals: Signals::listen(),
-            toolset: args.toolset,
+            toolset,
             session: None,
             json: args.json,
         })
@@ -210,9 +215,14 @@ impl<'a> Chat<'a> {
                 }
             }
             Command::Toolset(None) => console.say(self.toolset.name()),
-            Command::Toolset(Some(toolset)) => {
-                self.toolset = toolset;
-                console.say(&format!("the toolset is {} now", toolset.name()));
+            Command::Toolset(Some(name)) => {
+                match Toolset::parse(&name, &self.app.settings().tool_sets) {
+                    Ok(toolset) => {
+                        console.say(&format!("the toolset is {} now", toolset.name()));
+                        self.toolset = toolset;
+                    }
+                    Err(problem) => console.say(&problem),
+                }
             }
             Command::Tools => self.say_tools(console),
             Command::Session(None) => match &self.session {
@@ -241,9 +251,13 @@ impl<'a> Chat<'a> {
 
     fn say_tools(&self, console: &mut Console) {
         let catalog = self.prepared.runtime.catalog();
-        let offered = catalog.iter().filter(|f| f.offer == Offer::Offered);
-        let offered = offered.filter(|_| self.toolset == Toolset::Full);
-        let lines: Vec<_> = offered.map(|f| one_line(&signature(f), 1_000)).collect();
+        let sets = &self.app.settings().tool_sets;
+        let functions = self.toolset.functions(catalog, sets).into_iter();
+        let line = |function: Result<FunctionRef, String>| match function {
+            Ok(function) => one_line(&signature(&function), 1_000),
+            Err(missing) => one_line(&missing, 1_000),
+        };
+        let lines: Vec<_> = functions.map(line).collect();
         match lines.is_empty() {
             true => console.say("the model may call nothing"),
             false => console.say(&lines.join("\n")),
