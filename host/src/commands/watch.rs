@@ -24,8 +24,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 const FILES_MAX: usize = 20_000;
 /// How many files that changed are named.
 const NAMED_MAX: usize = 5;
-/// The folder that builds write to.
+/// The folder that builds write to, and the file that they write beside the source. To run again
+/// after them would be to run again after every build.
 const TARGET: &str = "target";
+const CARGO_LOCK: &str = "Cargo.lock";
 
 /// The files of the sources, each with what tells that it changed.
 type Seen = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
@@ -138,7 +140,7 @@ fn look(sources: &[PathBuf]) -> Result<Seen, Usage> {
             let (path, kind) = entry;
             if kind.is_dir() && is_source(&path) {
                 folders.push(path);
-            } else if kind.is_file() {
+            } else if kind.is_file() && path.file_name().is_none_or(|name| name != CARGO_LOCK) {
                 note(&mut seen, path);
             }
             if seen.len() > FILES_MAX {
@@ -190,6 +192,7 @@ mod tests {
         };
         for path in [
             "Cargo.toml",
+            "Cargo.lock",
             "src/lib.rs",
             "src/deep/a.rs",
             "target/b",

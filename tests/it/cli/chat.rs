@@ -1,11 +1,15 @@
 //! A chat, as a person types it into a terminal and as a script pipes it.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
 use openprogram_core::Json;
 use openprogram_tests::cli::{Outcome, Project};
 
 use super::project;
+#[cfg(target_os = "linux")]
+use super::terminal::Silent;
 
 /// A project whose model answers with these replies.
 fn chatting(replies: &[&str]) -> Project {
@@ -213,6 +217,31 @@ fn ctrl_c_stops_the_turn_and_twice_ends_the_chat() {
     );
     assert!(told.stdout.contains("(withdrawn)"), "{told:?}");
     assert!(told.stdout.contains("session op-"), "{told:?}");
+}
+
+/// Whoever waits for a model may stop the turn, or type the next one already.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_typed_while_a_turn_runs_stops_it_or_comes_after_it() {
+    let server = Silent::start(Duration::from_secs(20));
+    let project = server.project().variable("TERM", "dumb");
+    let told = typed(
+        &project,
+        &[
+            ("> ", "hello\n"),
+            ("asking home:m", "/toolset\n"),
+            ("", "/stop\n"),
+            ("the run was cancelled", ""),
+            ("full", ""),
+            ("> ", "again\n"),
+            ("asking home:m", "/quit\n"),
+        ],
+    );
+    assert_eq!(
+        told.stdout.matches("the run was cancelled").count(),
+        2,
+        "{told:?}"
+    );
 }
 
 #[cfg(target_os = "linux")]

@@ -16,13 +16,13 @@ const OPTIONS: &str = r#"{"form": "dict", "entries": [
 const DECIDE: [&str; 5] = ["decide", "--options", "options.json", "--prompt", "Which?"];
 
 /// A server that takes requests, thinks for a while, and hangs up. It ends with the test.
-struct Silent {
+pub(super) struct Silent {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
 }
 
 impl Silent {
-    fn start(thinks: Duration) -> Self {
+    pub(super) fn start(thinks: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let is_over = Arc::new(AtomicBool::new(false));
@@ -42,7 +42,7 @@ impl Silent {
     }
 
     /// A project whose model is on this server; it is asked three times with short sleeps.
-    fn project(&self) -> Project {
+    pub(super) fn project(&self) -> Project {
         let file = format!(
             "model = \"home:m\"\n[providers.home]\nprotocol = \"openai\"\n\
              base_url = \"http://{}/v1\"\n",

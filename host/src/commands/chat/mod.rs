@@ -393,6 +393,7 @@ async fn prepare(
     let prepared = app
         .prepare_asking(&choice, questions, console.words())
         .await?;
+    prepared.say_left_out(console.words());
     let model = prepared.runtime.writing_model()?.to_owned();
     Ok((prepared, model))
 }

@@ -50,9 +50,25 @@ impl Lines {
         }
     }
 
+    /// What this channel gives, in place of the input of the process.
+    #[cfg(test)]
+    pub(super) fn of(receiver: mpsc::Receiver<Typed>) -> Self {
+        Self {
+            receiver: Arc::new(Mutex::new(Some(receiver))),
+            ..Self::default()
+        }
+    }
+
     /// Throws away what was typed before now.
     pub(super) async fn forget_what_was_typed(&self) {
         while let Ok(Some(_)) = timeout(SILENCE, self.next()).await {}
+    }
+
+    /// Whether nothing can come any more.
+    pub(super) async fn is_closed(&self) -> bool {
+        let receiver = self.receiver.lock().await;
+        let is_over = |lines: &mpsc::Receiver<Typed>| lines.is_closed() && lines.is_empty();
+        receiver.as_ref().is_some_and(is_over)
     }
 
     /// Waits for what is typed next; `None` when nothing can come any more. Nothing is lost when the

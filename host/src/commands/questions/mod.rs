@@ -13,7 +13,7 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -41,6 +41,8 @@ pub(super) struct TerminalQuestions {
     is_asking: watch::Sender<bool>,
     /// Whether the input is gone for good.
     is_gone: AtomicBool,
+    /// Whether a person sees what is asked and can type.
+    is_there: fn() -> bool,
 }
 
 impl TerminalQuestions {
@@ -57,6 +59,7 @@ impl TerminalQuestions {
             lines,
             is_asking: watch::Sender::new(false),
             is_gone: AtomicBool::new(false),
+            is_there: Console::can_ask,
         }
     }
 
@@ -106,8 +109,7 @@ impl TerminalQuestions {
 #[async_trait]
 impl Questions for TerminalQuestions {
     fn can_ask(&self) -> bool {
-        let is_gone = self.is_gone.load(Ordering::Relaxed);
-        !is_gone && io::stdin().is_terminal() && Console::has_watcher()
+        !self.is_gone.load(Ordering::Relaxed) && (self.is_there)()
     }
 
     fn answered_by(&self) -> &str {
@@ -130,7 +132,13 @@ impl Questions for TerminalQuestions {
         self.lines.forget_what_was_typed().await;
         match &question.body {
             QuestionBody::Approval(approval) => self.approved(&question.session, approval).await,
-            _ => dialogue::put(&self.lines, &question).await,
+            _ => {
+                let answer = dialogue::put(&self.lines, &question).await;
+                if self.lines.is_closed().await {
+                    self.is_gone.store(true, Ordering::Relaxed);
+                }
+                answer
+            }
         }
     }
 }

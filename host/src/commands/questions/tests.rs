@@ -1,13 +1,21 @@
 //! How questions of components look, and what a line means as an answer.
 
+use std::time::Duration;
+
 use expect_test::expect;
 use openprogram_core::Json;
 use openprogram_core::id::SessionId;
-use openprogram_core::question::{FormField, Prompt, Question, QuestionBody, parse_form};
+use openprogram_core::question::{
+    Answer, FormField, Prompt, Question, QuestionBody, Questions as _, Unanswered, parse_form,
+};
 use serde_json::json;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 use super::asked::{confirm_line, field, field_line, head, prompt, prompt_line, words};
 use super::dialogue::{meant, value, yes_or_no};
+use super::{Lines, TerminalQuestions, Typed};
+use crate::commands::progress::pauses;
 
 fn which(options: &[&str]) -> Prompt {
     Prompt {
@@ -226,4 +234,71 @@ fn a_yes_is_typed_as_in_the_original() {
         assert_eq!(yes_or_no(text.trim()), expected, "{id}");
     }
     assert_eq!(n_run, 9);
+}
+
+/// A person at a terminal, and where the test types.
+fn person() -> (TerminalQuestions, mpsc::Sender<Typed>) {
+    let (sender, receiver) = mpsc::channel(16);
+    // Nobody tells any progress.
+    let (pauser, _) = pauses();
+    let mut questions = TerminalQuestions::with_lines(pauser, Lines::of(receiver));
+    questions.is_there = || true;
+    (questions, sender)
+}
+
+fn confirm(text: &str) -> Question {
+    Question {
+        session: SessionId::from_bits(1),
+        function: None,
+        component: None,
+        body: QuestionBody::Confirm {
+            text: text.to_owned(),
+            default: None,
+        },
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_that_come_together_queue_and_what_was_typed_before_answers_none() {
+    let (questions, sender) = person();
+    let mut asking = questions.asking();
+    let typing = async {
+        for line in ["y\n", "n\n", "y\n"] {
+            // The first line comes before anything is asked.
+            sender.send(Typed::Line(line.to_owned())).await.unwrap();
+            sleep(Duration::from_millis(400)).await;
+        }
+    };
+    let ask = async |after: u64, text: &str| {
+        sleep(Duration::from_millis(after)).await;
+        questions.ask(confirm(text)).await
+    };
+    let watching = async {
+        asking.changed().await.unwrap();
+        *asking.borrow_and_update()
+    };
+    let (first, second, is_asking, ()) =
+        tokio::join!(ask(100, "One?"), ask(200, "Two?"), watching, typing);
+    assert_eq!(first, Ok(Answer::Confirmed(false)));
+    assert_eq!(second, Ok(Answer::Confirmed(true)));
+    assert!(is_asking && !*questions.asking().borrow());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_given_up_leaves_the_terminal_to_the_next_one() {
+    let (questions, sender) = person();
+    let given_up = tokio::time::timeout(Duration::from_secs(1), questions.ask(confirm("One?")));
+    assert!(given_up.await.is_err());
+    let typing = async {
+        sleep(Duration::from_millis(400)).await;
+        sender.send(Typed::End).await.unwrap();
+    };
+    let (second, ()) = tokio::join!(questions.ask(confirm("Two?")), typing);
+    assert_eq!(second, Err(Unanswered::Declined));
+    // The end of the input is a key of a terminal, and a closed one is gone.
+    assert!(questions.can_ask());
+    drop(sender);
+    let third = questions.ask(confirm("Three?")).await;
+    assert_eq!(third, Err(Unanswered::Declined));
+    assert!(!questions.can_ask());
 }
