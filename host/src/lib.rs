@@ -20,6 +20,8 @@ pub mod install;
 
 pub mod input;
 
+pub mod skills;
+
 pub mod app;
 
 pub mod checks;

@@ -194,6 +194,8 @@ impl App {
                 difference: before
                     .as_ref()
                     .map(|before| difference(before.functions(), &functions)),
+                skill_before: before.as_ref().and_then(|known| known.skill().cloned()),
+                skill: candidate.component.skill().cloned(),
                 before: before.map_or_else(Vec::new, |known| known.functions().to_vec()),
                 functions,
                 name,

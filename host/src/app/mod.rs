@@ -11,6 +11,7 @@ mod installing;
 mod listing;
 mod models;
 mod prepared;
+mod skills;
 mod updated;
 mod watched;
 
@@ -303,6 +304,7 @@ impl App {
             .iter()
             .map(|component| (component.name.clone(), Arc::new(component.grants.clone())))
             .collect();
+        let skills = self.skills(&loaded, words);
         let permissions = components.iter().map(|c| self.permissions(c));
         let loaded: Vec<_> = loaded.into_iter().zip(permissions).collect();
         let models = Models::new(self, &loader, &loaded);
@@ -322,17 +324,9 @@ impl App {
         };
         let mut parts = RuntimeParts::new(store, Arc::new(host), Arc::new(catalog));
         parts.providers = providers;
-        let Budgets {
-            tokens,
-            run_ms,
-            model_turns,
-        } = choice.budgets;
-        parts.limits.tokens = tokens;
-        parts.limits.run_ms = run_ms;
-        parts.limits.model_turns = model_turns.unwrap_or(parts.limits.model_turns);
-        let places = &mut parts.admission.requests;
-        *places = self.settings.limits.provider_calls.unwrap_or(*places);
+        self.set_limits(&mut parts, choice.budgets);
         parts.models = opener;
+        parts.skills = skills.filter(|_| choice.models.is_some());
         parts.grants = grants;
         parts.policy = policy;
         parts.tool_sets = self.settings.tool_sets.clone();
@@ -345,6 +339,19 @@ impl App {
             left_out,
             engine,
         })
+    }
+
+    fn set_limits(&self, parts: &mut RuntimeParts, budgets: Budgets) {
+        let Budgets {
+            tokens,
+            run_ms,
+            model_turns,
+        } = budgets;
+        parts.limits.tokens = tokens;
+        parts.limits.run_ms = run_ms;
+        parts.limits.model_turns = model_turns.unwrap_or(parts.limits.model_turns);
+        let places = &mut parts.admission.requests;
+        *places = self.settings.limits.provider_calls.unwrap_or(*places);
     }
 
     /// The models behind the runtimes, and what opens those that are granted.

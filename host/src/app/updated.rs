@@ -2,6 +2,7 @@
 
 use openprogram_core::function::Function;
 use openprogram_core::grant::Grants;
+use openprogram_core::skill::Skill;
 
 use crate::install::{Difference, LockEntry};
 
@@ -24,6 +25,9 @@ pub struct Updated {
     pub was_bound: bool,
     pub(super) before: Vec<Function>,
     pub(super) functions: Vec<Function>,
+    /// The skill that it carried, as far as that is known, and the one that it carries now.
+    pub(super) skill_before: Option<Skill>,
+    pub(super) skill: Option<Skill>,
 }
 
 impl Updated {
@@ -45,6 +49,18 @@ impl Updated {
         &self.before
     }
 
+    /// The skill that it carries now.
+    #[must_use]
+    pub fn skill(&self) -> Option<&Skill> {
+        self.skill.as_ref()
+    }
+
+    /// The skill that it carried, as far as that is known.
+    #[must_use]
+    pub fn skill_before(&self) -> Option<&Skill> {
+        self.skill_before.as_ref()
+    }
+
     /// Whether a person has to say yes: the component says of itself, or wants, something that no
     /// person has seen. What only went away needs no yes, and neither does other code behind the same
     /// functions.
@@ -54,7 +70,8 @@ impl Updated {
             !(difference.added.is_empty() && difference.changed.is_empty())
         };
         let is_news = self.difference.as_ref().is_none_or(is_said);
-        self.is_changed() && (is_news || !self.new_imports.is_empty())
+        let is_taught = self.skill.is_some() && self.skill != self.skill_before;
+        self.is_changed() && (is_news || is_taught || !self.new_imports.is_empty())
     }
 
     /// Whether there are grants that other bytes would have to be given again.

@@ -10,7 +10,7 @@ use super::console::Console;
 use crate::app::App;
 use crate::settings::{
     ColourMode, LimitsTable, ModelSettings, Origin, PROJECT_FILE, ProviderSettings,
-    REGISTRY_VARIABLE, Settings,
+    REGISTRY_VARIABLE, Settings, SkillSettings,
 };
 use crate::text::one_line;
 
@@ -96,6 +96,7 @@ fn rows(settings: &Settings) -> Vec<Row> {
     }
     rows.extend(limit_rows(&settings.limits));
     rows.extend(tool_rows(&settings.tool_sets));
+    rows.extend(skill_rows(&settings.skills));
     let n_profiles = settings.models.profiles.len();
     if n_profiles > 0 {
         let rows_of_it = format!("{n_profiles} of the project");
@@ -137,6 +138,21 @@ fn tool_rows(sets: &ToolSets) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// Where skills are looked for.
+fn skill_rows(skills: &SkillSettings) -> Vec<Row> {
+    if !skills.is_on() {
+        return vec![Row::new("skills", false.into(), Origin::Default)];
+    }
+    let folders = skills.folders.iter();
+    let mut places: Vec<_> = folders
+        .map(|folder| folder.path.to_string_lossy().into_owned())
+        .collect();
+    if skills.of_components {
+        places.insert(0, "components".to_owned());
+    }
+    vec![Row::new("skills", places.into(), Origin::ProjectFile)]
 }
 
 /// Where components may come from: who signs them, and the registry of the login.

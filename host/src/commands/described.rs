@@ -5,6 +5,7 @@ use openprogram_component::LoadedComponent;
 use openprogram_core::Json;
 use openprogram_core::function::{Function, Offer, parameters_to_json_schema};
 use openprogram_core::schema::type_to_json_schema;
+use openprogram_core::skill::Skill;
 
 use super::functions::heading;
 use super::signature::signature;
@@ -14,6 +15,9 @@ use crate::text::{clean, one_line};
 const LINE_CHARS_MAX: usize = 2_000;
 /// Lines of one function; more are counted.
 const LINES_MAX: usize = 200;
+
+/// Lines of a skill; more are counted.
+const SKILL_LINES_MAX: usize = 1_000;
 
 /// The signature, the description, the descriptions of parameters and types, and the system prompt.
 pub(super) fn everything_told(function: &Function) -> Vec<String> {
@@ -37,6 +41,21 @@ pub(super) fn everything_told(function: &Function) -> Vec<String> {
     lines
 }
 
+/// The description of a skill, and the instructions that a model reads.
+pub(super) fn skill_told(skill: &Skill) -> Vec<String> {
+    let mut lines = Vec::new();
+    push_text(&mut lines, "skill: ", &skill.description);
+    push_text(&mut lines, "", &skill.body);
+    let n_more = lines.len().saturating_sub(SKILL_LINES_MAX);
+    if n_more > 0 {
+        lines.truncate(SKILL_LINES_MAX);
+        lines.push(format!(
+            "… and {n_more} more lines; read them in the `SKILL.md` of its source"
+        ));
+    }
+    lines
+}
+
 /// A component with everything that is told of each of its functions.
 pub(super) fn component_told(component: &LoadedComponent) -> String {
     let mut lines = vec![heading(component)];
@@ -50,6 +69,11 @@ pub(super) fn component_told(component: &LoadedComponent) -> String {
             let reason = one_line(reason, LINE_CHARS_MAX);
             lines.push(format!("        not offerable: {reason}"));
         }
+        lines.extend(told.map(|line| format!("        {line}")));
+    }
+    if let Some(skill) = component.skill() {
+        let mut told = skill_told(skill).into_iter();
+        lines.extend(told.next().map(|description| format!("    {description}")));
         lines.extend(told.map(|line| format!("        {line}")));
     }
     lines.join("\n")

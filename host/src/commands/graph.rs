@@ -7,11 +7,12 @@ use openprogram_core::Json;
 use openprogram_core::failure::Failure;
 use openprogram_core::id::{NodeId, Timestamp};
 use openprogram_core::question::Receipt;
-use openprogram_core::session::{Node, NodeKind, NodeStatus, Session};
+use openprogram_core::session::{Node, NodeKind, NodeStatus, Session, Usage};
 use serde_json::json;
 
 use super::spent::tokens;
 use super::time::{duration, moment};
+use super::used::{Used, report_line, usage_to_json};
 use crate::text::one_line;
 
 /// Characters of a value on one line of the tree; `--json` shows the whole.
@@ -65,6 +66,7 @@ impl Graph {
 
     /// The graph as a tree: every node below its caller, in order.
     pub(crate) fn to_tree(&self) -> String {
+        let used = Used::of(&self.nodes);
         let mut text = String::new();
         let title = one_line(&self.session.title, 80);
         let count = self.nodes.len();
@@ -72,10 +74,12 @@ impl Graph {
         let _ = writeln!(text, "{} {title}", self.session.id);
         let _ = writeln!(
             text,
-            "{}, {count} {}, {}",
+            "{}, {count} {}, {}{}",
             moment(self.session.created_at),
             if count == 1 { "node" } else { "nodes" },
             self.status(),
+            used.session
+                .map_or_else(String::new, |usage| format!(", {}", tokens(&usage))),
         );
         let below = self.by_caller();
         let mut waiting: Vec<Place> = Vec::new();
@@ -83,7 +87,8 @@ impl Graph {
         while let Some(place) = waiting.pop() {
             let node = &self.nodes[place.index];
             let below = below.get(&Some(&node.opened.id));
-            self.write_node(&mut text, node, &place, below.is_some());
+            let run = used.run(&node.opened.id);
+            self.write_node(&mut text, node, run, (&place, below.is_some()));
             push_below(&mut waiting, below, &place);
         }
         text
@@ -105,7 +110,14 @@ impl Graph {
         below
     }
 
-    fn write_node(&self, text: &mut String, node: &Node, place: &Place, has_below: bool) {
+    /// `run` is what the run used that begins with the node.
+    fn write_node(
+        &self,
+        text: &mut String,
+        node: &Node,
+        run: Option<&Usage>,
+        (place, has_below): (&Place, bool),
+    ) {
         let opened = &node.opened;
         let status = status(node, self.running_since);
         let (branch, inner) = place.branches();
@@ -121,6 +133,9 @@ impl Graph {
             let _ = write!(text, ", {}", duration(took));
             if let Some(usage) = &end.usage {
                 let _ = write!(text, ", {}", tokens(usage));
+            }
+            if let Some(usage) = run {
+                let _ = write!(text, ", {} in all", tokens(usage));
             }
             match end.attempts.len() {
                 0 => {}
@@ -144,11 +159,18 @@ impl Graph {
             .iter()
             .map(|n| node_to_json(n, self.running_since))
             .collect();
+        let used = Used::of(&self.nodes);
+        let runs = self.nodes.iter().filter_map(|node| {
+            let usage = used.run(&node.opened.id)?;
+            Some(json!({"node": node.opened.id.as_str(), "usage": usage_to_json(Some(usage))}))
+        });
         json!({
             "session": self.session.id.as_str(),
             "title": self.session.title,
             "created_at_ms": self.session.created_at.0,
             "status": self.status(),
+            "usage": usage_to_json(used.session.as_ref()),
+            "runs": runs.collect::<Vec<_>>(),
             "nodes": nodes,
         })
     }
@@ -216,11 +238,13 @@ fn facts(node: &Node) -> Vec<(&'static str, String)> {
         lines.push(("in", shown(&node.opened.input)));
     }
     let answers = node.opened.facts.get("answers").and_then(Json::as_array);
-    let refused = answers
-        .into_iter()
-        .flatten()
-        .filter_map(|a| a.get("refused"));
-    lines.extend(refused.map(|text| ("answer", shown(text))));
+    // The others are nodes of their own.
+    let own = |answer: &'_ Json| {
+        let keys = ["refused", "failed", "result"].into_iter();
+        keys.filter_map(|key| answer.get(key)).next().map(shown)
+    };
+    let answers = answers.into_iter().flatten().filter_map(own);
+    lines.extend(answers.map(|text| ("answer", text)));
     let Some(end) = &node.end else {
         return lines;
     };
@@ -270,6 +294,9 @@ fn facts(node: &Node) -> Vec<(&'static str, String)> {
         .flatten()
         .filter_map(Receipt::from_json);
     lines.extend(receipts.map(|receipt| ("approval", receipt_line(&receipt))));
+    if let Some(report) = report_line(&end.facts) {
+        lines.push(("used", report));
+    }
     if let Some(log) = fact("log") {
         lines.push(("log", shown(log)));
     }
@@ -332,12 +359,7 @@ fn node_to_json(node: &Node, running_since: Option<Timestamp>) -> Json {
         },
         "doc": opened.doc,
         "facts": facts,
-        "usage": end.and_then(|end| end.usage.as_ref()).map(|usage| json!({
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "cache_read": usage.cache_read,
-            "cache_create": usage.cache_create,
-        })),
+        "usage": usage_to_json(end.and_then(|end| end.usage.as_ref())),
         "attempts": attempts.iter().map(|attempt| json!({
             "started_at_ms": attempt.started_at.0,
             "failure": attempt.failure.to_json(),
@@ -354,7 +376,7 @@ mod tests {
     use openprogram_core::failure::FailureCode;
     use openprogram_core::function::{Expose, RenderRange};
     use openprogram_core::id::SessionId;
-    use openprogram_core::session::{Attempt, NewNode, NodeEnd, Usage};
+    use openprogram_core::session::{Attempt, NewNode, NodeEnd};
 
     use super::*;
 
@@ -479,22 +501,22 @@ mod tests {
         check(
             &graph(routed(), None),
             expect![[r#"
-            op-0000000000000001 acme:support/desk.route-message
-            2026-11-30 13:42:18Z, 4 nodes, completed
-            └─ 1 code acme:support/desk.route-message  completed, 12 ms
-               │  in       {"message":"money \u001b[2Jback"}
-               │  out      refunded
-               ├─ 2 llm component:lexical-model  completed, 12 ms, 120 + 8 tokens
-               │     in       Choose. Now.
-               │     out      {"refund":0.9}
-               │     pick     refund {"order":7} (by decider)
-               └─ 3 code acme:support/desk.refund  completed, 12 ms
-                  │  in       {"order":7}
-                  │  out      {"amount":3}
-                  │  log      looking for 7
-                  └─ 4 code bank:pay/out.send  failed, 12 ms
-                        failure  function-failed: `bank:pay/out.send` failed: {"closed":true}
-        "#]],
+                op-0000000000000001 acme:support/desk.route-message
+                2026-11-30 13:42:18Z, 4 nodes, completed, 120 + 8 tokens
+                └─ 1 code acme:support/desk.route-message  completed, 12 ms, 120 + 8 tokens in all
+                   │  in       {"message":"money \u001b[2Jback"}
+                   │  out      refunded
+                   ├─ 2 llm component:lexical-model  completed, 12 ms, 120 + 8 tokens
+                   │     in       Choose. Now.
+                   │     out      {"refund":0.9}
+                   │     pick     refund {"order":7} (by decider)
+                   └─ 3 code acme:support/desk.refund  completed, 12 ms
+                      │  in       {"order":7}
+                      │  out      {"amount":3}
+                      │  log      looking for 7
+                      └─ 4 code bank:pay/out.send  failed, 12 ms
+                            failure  function-failed: `bank:pay/out.send` failed: {"closed":true}
+            "#]],
         );
     }
 
@@ -550,23 +572,23 @@ mod tests {
         check(
             &graph(nodes, None),
             expect![[r#"
-            op-0000000000000001 acme:support/desk.route-message
-            2026-11-30 13:42:18Z, 4 nodes, completed
-            └─ 1 code acme:support/desk.handle-ticket  completed, 12 ms
-               │  in       {"ticket":"?"}
-               │  out      Found.
-               ├─ 2 llm openai:m  completed, 12 ms, 300 + 20 tokens (200 cached), 1 try failed
-               │  │  in       Look.
-               │  │  try      llm: slow down
-               │  │  calls    look_up {"order": 7}
-               │  │  calls    ly
-               │  └─ 3 code acme:support/desk.look-up  completed, 12 ms
-               │        in       {"order":7}
-               │        out      kettle
-               └─ 4 llm openai:m  completed, 12 ms
-                     answer   There is no tool `fly`.
-                     out      Found.
-        "#]],
+                op-0000000000000001 acme:support/desk.route-message
+                2026-11-30 13:42:18Z, 4 nodes, completed, 300 + 20 tokens (200 cached)
+                └─ 1 code acme:support/desk.handle-ticket  completed, 12 ms, 300 + 20 tokens (200 cached) in all
+                   │  in       {"ticket":"?"}
+                   │  out      Found.
+                   ├─ 2 llm openai:m  completed, 12 ms, 300 + 20 tokens (200 cached), 1 try failed
+                   │  │  in       Look.
+                   │  │  try      llm: slow down
+                   │  │  calls    look_up {"order": 7}
+                   │  │  calls    ly
+                   │  └─ 3 code acme:support/desk.look-up  completed, 12 ms
+                   │        in       {"order":7}
+                   │        out      kettle
+                   └─ 4 llm openai:m  completed, 12 ms
+                         answer   There is no tool `fly`.
+                         out      Found.
+            "#]],
         );
     }
 
@@ -645,6 +667,8 @@ mod tests {
               "title": "acme:support/desk.route-message",
               "created_at_ms": 1796046138000,
               "status": "empty",
+              "usage": null,
+              "runs": [],
               "nodes": [
                 {
                   "seq": 4,

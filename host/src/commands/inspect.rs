@@ -90,12 +90,16 @@ pub(super) fn grant_text(kind: GrantKind) -> String {
 
 fn to_json(component: &LoadedComponent) -> Json {
     let functions: Vec<_> = component.functions().iter().map(function_to_json).collect();
-    json!({
+    let mut shown = json!({
         "digest": component.digest(),
         "functions": functions,
         "imports": component.imports(),
         "grants": grants(component).into_iter().map(GrantKind::key).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(skill) = component.skill() {
+        shown["skill"] = json!({"description": skill.description, "body": skill.body});
+    }
+    shown
 }
 
 pub(super) fn function_to_json(function: &Function) -> Json {
@@ -155,6 +159,9 @@ fn to_text(component: &LoadedComponent) -> String {
         write_function(&mut text, function);
     }
     write_types(&mut text, component.functions());
+    if let Some(skill) = component.skill() {
+        let _ = writeln!(text, "\nskill: {}", one_line(&skill.description, 1_000));
+    }
     write_list(
         &mut text,
         "imports",

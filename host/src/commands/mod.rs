@@ -39,6 +39,7 @@ mod run;
 mod sessions;
 mod show;
 mod update;
+mod used;
 mod watch;
 
 use std::io;

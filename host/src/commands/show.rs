@@ -11,13 +11,14 @@ use crate::app::App;
 ///
 /// Every node stands below the one that caused it, with its number in the order of the session, what
 /// it is (`user`, `llm` or `code`), how it ended, its time and its tokens; below it its input and
-/// output, cut to a line, and the pick of a decision. A node is `running` while its process lives
+/// output, cut to a line, the pick of a decision, and what a call used. A node is `running` while its process lives
 /// and `unknown` when the process ended before the node did.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The session, `op-` and 16 hexadecimal digits
     session: String,
-    /// Print the whole graph: {"session", "title", "created_at_ms", "status", "nodes": [...]}
+    /// Print the whole graph: {"session", "title", "created_at_ms", "status", "usage",
+    /// "runs": [{"node", "usage"}], "nodes": [...]}
     #[arg(long)]
     pub(super) json: bool,
 }

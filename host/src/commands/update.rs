@@ -4,7 +4,7 @@ use openprogram_core::Json;
 use serde_json::json;
 
 use super::console::Console;
-use super::described::everything_told;
+use super::described::{everything_told, skill_told};
 use crate::app::{App, Updated};
 use crate::text::one_line;
 
@@ -96,17 +96,16 @@ fn news(updated: &Updated) -> String {
         let before = before.clone().find(|before| before.name == function.name);
         let before = before.map(everything_told).unwrap_or_default();
         let now = everything_told(function);
-        let gone = before.iter().filter(|line| !now.contains(line));
-        let come = now.iter().filter(|line| !before.contains(line));
-        let changed: Vec<_> = gone
-            .map(|line| format!("  - {line}"))
-            .chain(come.map(|line| format!("  + {line}")))
-            .collect();
+        let changed = changed_lines(&before, &now);
         if !changed.is_empty() {
             lines.push(format!("  {}", one_line(&function.name.to_string(), 300)));
             lines.extend(changed);
         }
     }
+    let told = |skill| skill_told(skill);
+    let before = updated.skill_before().map(told).unwrap_or_default();
+    let now = updated.skill().map(told).unwrap_or_default();
+    lines.extend(changed_lines(&before, &now));
     let imports = updated.new_imports.iter();
     lines.extend(imports.map(|import| format!("  + imports {}", one_line(import, 300))));
     let grants = updated.grants.canonical_lines();
@@ -116,6 +115,14 @@ fn news(updated: &Updated) -> String {
             .map(|line| format!("  is granted {}", one_line(line, 4_000))),
     );
     lines.join("\n")
+}
+
+fn changed_lines(before: &[String], now: &[String]) -> Vec<String> {
+    let gone = before.iter().filter(|line| !now.contains(line));
+    let come = now.iter().filter(|line| !before.contains(line));
+    gone.map(|line| format!("  - {line}"))
+        .chain(come.map(|line| format!("  + {line}")))
+        .collect()
 }
 
 fn to_text(updated: &Updated) -> String {

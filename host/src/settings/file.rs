@@ -14,6 +14,7 @@ use serde::de::{self, MapAccess, Visitor};
 use super::grants::ComponentTable;
 use super::limits::LimitsTable;
 use super::signatures::SignaturesTable;
+use super::skills::SkillsEntry;
 
 /// The project file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -36,6 +37,9 @@ pub struct ProjectFile {
     /// Who signs components.
     #[serde(default)]
     pub signatures: SignaturesTable,
+    /// Where skills are looked for.
+    #[serde(default)]
+    pub skills: SkillsEntry,
     /// How much runs may use up.
     #[serde(default)]
     pub limits: LimitsTable,
@@ -308,7 +312,7 @@ mod tests {
         check(
             "modle = \"x\"\n",
             expect![
-                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `limits`, `toolsets`, `unsafe_in`"
+                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `skills`, `limits`, `toolsets`, `unsafe_in`"
             ],
         );
         check(

@@ -13,6 +13,7 @@ mod models;
 mod origin;
 mod registry;
 mod signatures;
+mod skills;
 mod terminal;
 mod toolsets;
 
@@ -35,6 +36,7 @@ pub use models::{ModelNames, ModelSettings, ProviderSettings};
 pub use origin::{NumberVariable, Origin};
 pub use registry::REGISTRY_VARIABLE;
 pub use signatures::{SignatureSettings, SignaturesTable};
+pub use skills::{SkillFolder, SkillSettings, SkillsEntry};
 pub use terminal::{ColourMode, TerminalSettings};
 
 /// The state folder inside the project folder.
@@ -156,6 +158,8 @@ pub struct Settings {
     pub tool_sets: ToolSets,
     /// Who may sign what is installed.
     pub signatures: SignatureSettings,
+    /// Where skills are looked for.
+    pub skills: SkillSettings,
     /// Where the logins of registries are.
     pub logins: Logins,
     /// How a terminal may be written to.
@@ -249,6 +253,7 @@ impl Settings {
             limits: LimitsTable::default(),
             tool_sets: ToolSets::default(),
             signatures: SignatureSettings::default(),
+            skills: SkillSettings::default(),
             logins: registry::logins(variables),
             terminal: TerminalSettings::of_variables(variables),
         }
@@ -273,6 +278,7 @@ impl Settings {
         variables: Variables,
     ) -> Result<(), SettingsError> {
         let project_folder = path.parent().unwrap_or(path);
+        let current = self.current_folder.clone();
         let invalid = |key: String, message: String| SettingsError::Value {
             path: path.to_owned(),
             key,
@@ -288,6 +294,8 @@ impl Settings {
             .map_err(|(key, message)| invalid(key, message))?;
         self.signatures = SignatureSettings::read(&file.signatures, project_folder)
             .map_err(|(key, message)| invalid(key.to_owned(), message))?;
+        self.skills = SkillSettings::read(&file.skills, project_folder, &current, variables)
+            .map_err(|message| invalid("skills".to_owned(), message))?;
         let checked = file.limits.check();
         checked.map_err(|(key, message)| invalid(key, message))?;
         self.limits = file.limits;
@@ -424,6 +432,7 @@ mod tests {
             limits: LimitsTable::default(),
             tool_sets: ToolSets::default(),
             signatures: SignatureSettings::default(),
+            skills: SkillSettings::default(),
             logins: Logins::default(),
             grants_of_installed: [("locked".to_owned(), granted(&["double"]))].into(),
         };

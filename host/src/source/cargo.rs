@@ -107,6 +107,13 @@ struct Package {
     manifest_path: PathBuf,
 }
 
+impl Package {
+    fn folder(&self) -> PathBuf {
+        let folder = self.manifest_path.parent();
+        folder.unwrap_or(&self.manifest_path).to_owned()
+    }
+}
+
 /// One line of cargo's report.
 #[derive(Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
@@ -224,6 +231,7 @@ impl Project {
         let is_wasm = |path: &PathBuf| path.extension().is_some_and(|e| e == "wasm");
         Some(Built {
             package: package.name.clone(),
+            folder: package.folder(),
             path: filenames.into_iter().find(is_wasm)?,
         })
     }

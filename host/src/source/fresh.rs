@@ -10,13 +10,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use openprogram_core::skill::SKILL_FILE;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// Most files that are noted; a component of more sources is left to cargo every time.
 const NOTED_FILES_MAX: usize = 10_000;
 /// The files beside a source that decide how it is built, looked for in its folder and above.
-const MANIFESTS: [&str; 4] = [
+const MANIFESTS: [&str; 5] = [
+    SKILL_FILE,
     "Cargo.toml",
     "Cargo.lock",
     ".cargo/config.toml",
@@ -191,7 +193,13 @@ mod tests {
         assert_eq!(stamp.fresh_component(), None);
 
         let later = SystemTime::now() + std::time::Duration::from_secs(60);
-        for changed in ["src/lib.rs", "Cargo.toml", "Cargo.lock", "build.rs"] {
+        for changed in [
+            "src/lib.rs",
+            "Cargo.toml",
+            "Cargo.lock",
+            "build.rs",
+            SKILL_FILE,
+        ] {
             fs::write(&component, "component").unwrap();
             stamp.note(&component, later);
             assert_eq!(stamp.fresh_component().as_ref(), Some(&component));

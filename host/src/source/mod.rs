@@ -5,6 +5,7 @@
 
 mod cargo;
 mod fresh;
+mod skill;
 mod toolchain;
 
 use std::io::{self, Write};
@@ -95,6 +96,22 @@ pub enum BuildError {
         /// Why.
         message: String,
     },
+    /// The skill beside a source is none.
+    #[error("`{}` is no skill: {message}", path.display())]
+    Skill {
+        /// The file.
+        path: PathBuf,
+        /// Why, and what to do.
+        message: String,
+    },
+    /// The component cannot be given its skill.
+    #[error("`{}` cannot be packed into the component", path.display())]
+    Pack {
+        /// The file of the skill.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A tool answered something that cannot be understood.
     #[error("`{tool}` answered something unexpected: {message}")]
     Unexpected {
@@ -110,6 +127,8 @@ pub enum BuildError {
 pub struct Built {
     /// The package that it was built from.
     pub package: String,
+    /// The folder of the package.
+    pub folder: PathBuf,
     /// The `.wasm` file.
     pub path: PathBuf,
 }
@@ -155,7 +174,11 @@ pub fn build(folder: &Path, words: &mut dyn Write) -> Result<Vec<Built>, BuildEr
     let project = Project::read(folder)?;
     check_sdk(project.root(), words)?;
     cargo::ensure_target(folder, words)?;
-    project.build()
+    let built = project.build()?;
+    for component in &built {
+        skill::pack(component)?;
+    }
+    Ok(built)
 }
 
 /// Refuses an SDK in the project with which nothing can be built that loads here, before time is

@@ -63,6 +63,21 @@ fn a_source_folder_becomes_a_component_and_is_rebuilt_when_stale() {
         SOURCE.replace("hello {", "good day {"),
     );
     assert_eq!(project.run(&hello).stdout, "good day Ada\n");
+
+    // A skill beside the source is a part of it.
+    let skill = "---\ndescription: Greets people.\n---\nSay hello.\n";
+    let project = project.file("greeter/SKILL.md", skill);
+    let inspect = ["inspect", "greeter", "--json"];
+    let told = project.run(&inspect).json();
+    assert_eq!(told["skill"]["description"], "Greets people.");
+    let project = project.file("greeter/SKILL.md", "No front matter.");
+    let told = project.run(&["build", "greeter"]);
+    assert!(
+        told.stderr.contains("greeter/SKILL.md` is no skill"),
+        "{told:?}"
+    );
+    fs::remove_file(project.path("greeter/SKILL.md")).unwrap();
+    assert!(project.run(&inspect).json().get("skill").is_none());
 }
 
 #[test]

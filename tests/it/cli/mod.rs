@@ -27,6 +27,7 @@ mod requests;
 mod run;
 mod settings;
 mod signed;
+mod skills;
 mod terminal;
 mod watch;
 

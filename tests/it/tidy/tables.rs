@@ -28,6 +28,7 @@ const CORE: Arrows = Arrows {
         ("tool", &["function", "schema"]),
         ("host_tool", &["failure", "tool"]),
         ("tool_filter", &["schema", "function", "catalog"]),
+        ("skill", &["text", "tool"]),
         ("session", &["id", "content", "failure", "function"]),
         (
             "context",
@@ -197,6 +198,7 @@ const RUNTIME: Arrows = Arrows {
                 "stages",
             ],
         ),
+        ("skills", &["frame", "ports", "tools"]),
         (
             "turn",
             &[
@@ -204,6 +206,7 @@ const RUNTIME: Arrows = Arrows {
                 "frame",
                 "ports",
                 "tools",
+                "skills",
                 "complete",
                 "structured",
             ],
@@ -325,8 +328,9 @@ const HOST: Arrows = Arrows {
         ("signature", &[]),
         ("fetch", &["input"]),
         ("settings", &["input", "signature", "fetch"]),
-        ("source", &["sdk"]),
+        ("source", &["sdk", "input"]),
         ("state", &[]),
+        ("skills", &["input", "settings"]),
         ("scaffold", &["sdk", "settings", "source"]),
         (
             "install",
@@ -336,6 +340,7 @@ const HOST: Arrows = Arrows {
             "app",
             &[
                 "input",
+                "skills",
                 "signature",
                 "fetch",
                 "settings",

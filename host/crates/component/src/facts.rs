@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Changes with every change of these types and of what is checked before facts are kept, so that
 /// old entries count as absent.
-pub(crate) const FACTS_VERSION: u32 = 7;
+pub(crate) const FACTS_VERSION: u32 = 8;
 
 /// Bytes of everything that is said of the functions and types of one component, that of a type
 /// counted wherever the type is used: a schema writes it out there.
@@ -35,6 +35,8 @@ pub(crate) struct Signature {
     pub(crate) functions: Vec<FunctionFact>,
     pub(crate) imports: Vec<ImportFact>,
     pub(crate) exports: Vec<String>,
+    /// The text of the skill that is packed into it.
+    pub(crate) skill: Option<String>,
     /// What a person should know of how it was read.
     pub(crate) notices: Vec<String>,
 }

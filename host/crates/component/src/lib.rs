@@ -46,6 +46,7 @@ mod log;
 
 mod contract;
 mod facts;
+mod skill;
 
 mod cache;
 mod error;
@@ -124,5 +125,6 @@ pub use loader::{LoadedComponent, MetadataMode};
 pub use network::{Network, Resolver};
 pub use permissions::Permissions;
 pub use provider::GuestProvider;
+pub use skill::with_skill;
 pub use source::{ComponentSource, check_digest, digest_of, read_component};
 pub use words::{FUNCTION_WORDS_BYTES_MAX, LABEL_BYTES_MAX, PART_WORDS_BYTES_MAX};

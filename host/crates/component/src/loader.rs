@@ -7,13 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use openprogram_core::function::Function;
+use openprogram_core::skill::{SKILL_FILE, Skill};
 
 use crate::code::Code;
 use crate::engine::Engine;
 use crate::error::LoadError;
 use crate::facts::{DECIDER, FACTS_VERSION, Facts, MODEL, Signature};
 use crate::source::{ComponentSource, blocking, check_form, digest_of, read_component};
-use crate::{assemble, contract, decode, linking, sandbox, structure, words};
+use crate::{assemble, contract, decode, linking, sandbox, skill, structure, words};
 
 /// How a component is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,7 @@ pub struct LoadedComponent {
     functions: Vec<Function>,
     imports: Vec<String>,
     exports: Vec<String>,
+    skill: Option<Skill>,
     notices: Vec<String>,
     code: Arc<Code>,
 }
@@ -133,13 +135,23 @@ impl LoadedComponent {
 
     fn assemble(name: &str, code: Code, facts: &Facts) -> Result<Self, LoadError> {
         let imports = &facts.signature.imports;
+        let mut notices = facts.signature.notices.clone();
+        let skill = facts.signature.skill.as_ref();
+        let skill = skill.and_then(|text| match Skill::parse(name, text) {
+            Ok(skill) => Some(skill),
+            Err(error) => {
+                notices.push(format!("its {SKILL_FILE} is ignored: {error}"));
+                None
+            }
+        });
         Ok(Self {
             functions: assemble::functions(facts, name, code.digest())?,
             name: name.to_owned(),
             digest: code.digest().to_owned(),
             imports: imports.iter().map(|import| import.name.clone()).collect(),
             exports: facts.signature.exports.clone(),
-            notices: facts.signature.notices.clone(),
+            skill,
+            notices,
             code: Arc::new(code),
         })
     }
@@ -172,6 +184,12 @@ impl LoadedComponent {
     #[must_use]
     pub fn exports(&self) -> &[String] {
         &self.exports
+    }
+
+    /// The skill that it carries, under its name.
+    #[must_use]
+    pub fn skill(&self) -> Option<&Skill> {
+        self.skill.as_ref()
     }
 
     /// What a person should know of how it was read, such as words that had to be ignored.
@@ -231,7 +249,12 @@ fn read_signature(bytes: &[u8]) -> Result<Signature, LoadError> {
     {
         return Err(LoadError::OtherContract { found });
     }
-    let signature = decode::signature(bytes)?;
+    let mut signature = decode::signature(bytes)?;
+    match skill::skill_of(bytes) {
+        Some(Ok(text)) => signature.skill = Some(text),
+        Some(Err(notice)) => signature.notices.push(notice),
+        None => {}
+    }
     // Signatures say it better, where they show it.
     if let Some(part) = structure.async_part {
         return Err(LoadError::AsyncParts(part));

@@ -24,6 +24,8 @@ pub mod tool;
 pub mod host_tool;
 pub mod tool_filter;
 
+pub mod skill;
+
 pub mod session;
 
 pub mod context;

@@ -103,6 +103,7 @@ mod request;
 mod resolve;
 mod services;
 mod single;
+mod skills;
 mod sources;
 mod stages;
 mod structured;

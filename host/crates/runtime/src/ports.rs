@@ -18,6 +18,7 @@ use openprogram_core::id::SessionId;
 use openprogram_core::llm::{Provider, RetryPolicy};
 use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::{NoStore, SessionStore, Usage};
+use openprogram_core::skill::SkillSource;
 use openprogram_core::tool_filter::ToolSets;
 
 use crate::admission::Admission;
@@ -111,6 +112,8 @@ pub struct RuntimeParts {
     pub policy: CallPolicy,
     /// The presets of tools, and what is unsafe in turns from somewhere.
     pub tool_sets: ToolSets,
+    /// Where the skills come from that models are told of with every turn; `None` for none.
+    pub skills: Option<Arc<dyn SkillSource>>,
     /// Who answers questions.
     pub questions: Arc<dyn Questions>,
     /// How long a question may wait for its answer; `None` for no end.
@@ -148,6 +151,7 @@ impl RuntimeParts {
             grants: BTreeMap::new(),
             policy: CallPolicy::default(),
             tool_sets: ToolSets::default(),
+            skills: None,
             questions: Arc::new(Nobody),
             question_timeout: Some(QUESTION_TIMEOUT_DEFAULT),
             limits: RunLimits::default(),

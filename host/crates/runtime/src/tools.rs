@@ -10,6 +10,7 @@ use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{FunctionRef, Offer};
 use openprogram_core::guest::{ExecRequest, ToolsWanted};
+use openprogram_core::host_tool::HostTool;
 use openprogram_core::schema::names_equal;
 use openprogram_core::tool::{ToolChoice, ToolNames, ToolSpec, nearest_tools};
 use openprogram_core::tool_filter::{FULL, NONE, ToolFilter, filter_tools};
@@ -90,16 +91,25 @@ impl Tools {
             own: BTreeMap::new(),
         };
         for tool in own {
-            let name = &tool.spec.name;
-            let own = OwnTool::new(tool.clone())?;
-            if tools.find(name).is_some() {
-                let message = format!("the turn has two tools `{name}`; rename one of them");
-                return Err(invalid("tools", message));
-            }
-            tools.own.insert(name.clone(), own);
+            tools.add_own(tool)?;
         }
         let facts = facts(ports, request, &filter);
         Ok((tools, facts))
+    }
+
+    /// Adds a tool that is no function.
+    ///
+    /// # Errors
+    /// `invalid-argument` when it cannot be told, or its name is taken.
+    pub(crate) fn add_own(&mut self, tool: &HostTool) -> Result<(), Failure> {
+        let name = &tool.spec.name;
+        let own = OwnTool::new(tool.clone())?;
+        if self.find(name).is_some() {
+            let message = format!("the turn has two tools `{name}`; rename one of them");
+            return Err(invalid("tools", message));
+        }
+        self.own.insert(name.clone(), own);
+        Ok(())
     }
 
     /// What a model means: the name of a tool, `-` and `_` being equal.

@@ -14,6 +14,7 @@ use crate::complete::{Said, check_writes, provider_of};
 use crate::frame::Frame;
 use crate::limits::SYSTEM_BYTES_MAX;
 use crate::ports::Ports;
+use crate::skills::offer_skills;
 use crate::structured::{PlannedFormat, plan_format};
 use crate::tools::Tools;
 
@@ -54,10 +55,12 @@ pub(crate) fn plan_turn(
     if request.web_search {
         check_searches(provider)?;
     }
-    let (tools, facts) = Tools::of(ports, frame, &request)?;
+    let (mut tools, facts) = Tools::of(ports, frame, &request)?;
+    let skills = offer_skills(ports, frame, &request, &mut tools)?;
     let content = said(ports, request.content)?;
     let own = frame.system(request.runtime);
     let system = joined(own.into_iter().chain(request.system))?;
+    let system = with_skills(system, skills);
     let format = request.response_format.as_ref().map(|format| {
         let beside = BesideFormat {
             tools: &tools.all_names(),
@@ -143,6 +146,14 @@ fn said(ports: &Ports, content: Vec<ContentBlock>) -> Result<Vec<ContentBlock>, 
         return Err(invalid("the turn says nothing; give it a text or an image"));
     }
     Ok(content)
+}
+
+/// The system prompt with the list of skills below it, which has bounds of its own.
+fn with_skills(system: Option<String>, skills: Option<String>) -> Option<String> {
+    match (system, skills) {
+        (Some(system), Some(skills)) => Some(format!("{system}\n\n{skills}")),
+        (system, skills) => system.or(skills),
+    }
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> Result<Option<String>, Failure> {

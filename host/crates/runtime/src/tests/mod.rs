@@ -27,6 +27,7 @@ mod records;
 mod refusals;
 mod retries;
 mod shop;
+mod skills;
 mod structured;
 mod tool_sets;
 mod top;
