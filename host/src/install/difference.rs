@@ -1,6 +1,6 @@
 //! What another version of a component changes in its functions.
 
-use openprogram_core::function::{Function, FunctionName};
+use openprogram_core::function::{Function, FunctionName, Offer};
 
 /// The changes between two versions, each by full name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,8 +9,8 @@ pub struct Difference {
     pub added: Vec<String>,
     /// Functions that are gone.
     pub removed: Vec<String>,
-    /// Functions that are both, and what is different: `types`, `description`, `offer`, or where it
-    /// is none of these `settings`.
+    /// Functions that are both, and what is different: `types`, `description`, `offer`, and
+    /// `settings` for everything else, allowed values among it.
     pub changed: Vec<(String, Vec<&'static str>)>,
 }
 
@@ -63,11 +63,24 @@ fn changes(old: &Function, new: &Function) -> Vec<&'static str> {
         changes.push("offer");
     }
     // Everything else that metadata says; the digest is another one in any case.
-    let rest = |f: &Function| Function {
-        digest: String::new(),
-        ..f.clone()
+    let rest = |f: &Function| {
+        let parameters = f.parameters.iter().map(|p| {
+            let shown = (p.placeholder.clone(), p.multiline, p.options_from.clone());
+            (p.field.options.clone(), shown)
+        });
+        let parameters: Vec<_> = parameters.collect();
+        let function = Function {
+            digest: String::new(),
+            description: String::new(),
+            parameters: Vec::new(),
+            returns: None,
+            fails_with: None,
+            offer: Offer::Offered,
+            ..f.clone()
+        };
+        (parameters, function)
     };
-    if changes.is_empty() && rest(old) != rest(new) {
+    if rest(old) != rest(new) {
         changes.push("settings");
     }
     changes
@@ -75,7 +88,7 @@ fn changes(old: &Function, new: &Function) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use openprogram_core::function::{Expose, Offer, Parameter};
+    use openprogram_core::function::{Expose, Parameter};
     use openprogram_core::schema::Type;
 
     use super::*;
@@ -98,13 +111,14 @@ mod tests {
         new[2].parameters[0].field.description = Some("It.".to_owned());
         new[3].offer = Offer::NotOfferable("why".to_owned());
         new[4].expose = Expose::Hidden;
+        new[2].parameters[0].field.options = vec![true.into()];
         let changed = |name: &str, what| (format!("a.{name}"), vec![what]);
         let expected = Difference {
             added: vec!["a.come".to_owned()],
             removed: vec!["a.gone".to_owned()],
             changed: vec![
                 changed("typed", "types"),
-                changed("told", "description"),
+                ("a.told".to_owned(), vec!["description", "settings"]),
                 changed("refused", "offer"),
                 changed("set", "settings"),
             ],

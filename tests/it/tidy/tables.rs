@@ -94,6 +94,7 @@ const RUNTIME: Arrows = Arrows {
         ("watchers", &["events", "on_retry"]),
         ("admission", &["limits", "sources"]),
         ("budget", &[]),
+        ("reserve", &["budget"]),
         ("opened", &["budget"]),
         (
             "frame",
@@ -165,6 +166,7 @@ const RUNTIME: Arrows = Arrows {
                 "budget",
                 "frame",
                 "recorder",
+                "reserve",
                 "ports",
                 "deadline",
                 "open_turn",

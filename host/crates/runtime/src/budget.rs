@@ -1,18 +1,22 @@
 //! Budgets of tokens: of a whole run, and of one component with one granted model.
 //!
 //! What a request costs is known after it. So a budget is looked at before a request and charged
-//! after it: the reply that uses it up still counts, and the request after that is refused.
+//! after it: the reply that uses it up still counts, and the request after that is refused. While a
+//! request is under way it is charged with a guess (`reserve`).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use openprogram_core::content::ContentBlock;
+use openprogram_core::content::{ContentBlock, Message};
 use openprogram_core::failure::Failure;
-use openprogram_core::llm::ModelRequest;
+use openprogram_core::llm::{DecisionState, ModelRequest};
 
 /// Bytes of text that are taken for one token where a provider does not tell its usage.
 const BYTES_PER_TOKEN: u64 = 4;
+
+/// What a picture or the like is taken for.
+const MEDIA_TOKENS: usize = 1_600;
 
 /// So many tokens, input and output together, and how many of them are spent.
 #[derive(Debug)]
@@ -56,11 +60,26 @@ impl TokenBudget {
 
     /// Counts what a request cost.
     pub(crate) fn charge(&self, tokens: u64) {
-        let add = |spent: u64| Some(spent.saturating_add(tokens));
+        self.change(|spent| spent.saturating_add(tokens));
+    }
+
+    /// Takes a charge back.
+    pub(crate) fn refund(&self, tokens: u64) {
+        self.change(|spent| spent.saturating_sub(tokens));
+    }
+
+    fn change(&self, change: impl Fn(u64) -> u64) {
+        let change = |spent| Some(change(spent));
         // The closure always gives a value.
         let _ = self
             .spent
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+    }
+
+    /// How much is spent.
+    #[cfg(test)]
+    pub(crate) fn spent(&self) -> u64 {
+        self.spent.load(Ordering::Relaxed)
     }
 }
 
@@ -82,12 +101,10 @@ impl ModelBudgets {
     }
 }
 
-/// The tokens of a request and of so many bytes of reply, guessed from their length. What pictures
-/// cost is not in it.
+/// The tokens of a request and of so many bytes of reply, guessed from their length.
 pub(crate) fn estimated(request: &ModelRequest, reply_bytes: usize) -> u64 {
     let system = request.system.as_ref().map_or(0, String::len);
-    let blocks = request.messages.iter().flat_map(|m| &m.content);
-    let said: usize = blocks.map(block_bytes).sum();
+    let said = messages_bytes(&request.messages);
     let tools = request.tools.iter();
     let tools: usize = tools
         .map(|tool| {
@@ -96,6 +113,24 @@ pub(crate) fn estimated(request: &ModelRequest, reply_bytes: usize) -> u64 {
         })
         .sum();
     bytes_to_tokens(system + said + tools + reply_bytes)
+}
+
+/// The tokens of a decision put to a provider that weighs options, guessed from its length.
+pub(crate) fn estimated_decision(state: &DecisionState) -> u64 {
+    let system = state.system.as_ref().map_or(0, String::len);
+    let choices = state.choices.iter();
+    let choices: usize = choices
+        .map(|choice| {
+            let schema = choice.parameters.to_string();
+            choice.name.len() + choice.description.len() + schema.len()
+        })
+        .sum();
+    bytes_to_tokens(state.prompt.len() + system + messages_bytes(&state.messages) + choices)
+}
+
+fn messages_bytes(messages: &[Message]) -> usize {
+    let blocks = messages.iter().flat_map(|message| &message.content);
+    blocks.map(block_bytes).sum()
 }
 
 /// So many bytes of text in tokens, rounded up.
@@ -108,7 +143,8 @@ fn block_bytes(block: &ContentBlock) -> usize {
         ContentBlock::Text(text) => text.len(),
         ContentBlock::ToolCall(call) => call.name.len() + call.arguments.len(),
         ContentBlock::ToolResult(result) => result.text.len(),
-        _ => 0,
+        // Providers shrink a picture until it costs some hundred to some thousand tokens.
+        _ => MEDIA_TOKENS * BYTES_PER_TOKEN as usize,
     }
 }
 

@@ -20,12 +20,13 @@ use openprogram_core::structured::ResponseFormat;
 use openprogram_core::{Json, JsonObject};
 
 use crate::attempt::{Asking, Watched, ask_with_retries};
-use crate::budget::{bytes_to_tokens, estimated};
+use crate::budget::{estimated, estimated_decision};
 use crate::deadline::Deadline;
 use crate::frame::Frame;
 use crate::open_turn::{OpenTurn, Turn};
 use crate::ports::Ports;
 use crate::recorder::{OpenNode, store_failure};
+use crate::reserve::Reserved;
 
 /// Who asks which model until when: what stays the same over the requests of one turn.
 #[derive(Clone, Copy)]
@@ -222,7 +223,13 @@ impl<'a> Asker<'a> {
         let watched = Watched::new(self.ports, &self.frame.run, open.id().clone());
         let sink: &dyn EventSink = if told { &watched } else { &NoEvents };
         let asked = Asked::of(self.operation, self.provider.name(), request);
-        let ask = || self.provider.complete(request, sink);
+        let ask = || async {
+            let budgets = self.frame.budgets(self.runtime);
+            let reserved = Reserved::of(budgets, sink, || estimated(request, 0));
+            let asked = self.provider.complete(request, &reserved).await;
+            reserved.end(&asked);
+            asked
+        };
         let asking = self.asking(open.node());
         let tried = ask_with_retries(asking, asked, ask, Some(&watched)).await;
         let checked = tried.and_then(|reply| {
@@ -258,10 +265,16 @@ impl<'a> Asker<'a> {
             model: self.provider.name().to_owned(),
             had_image: false,
         };
-        let ask = || self.provider.decide(state);
+        let ask = || async {
+            let budgets = self.frame.budgets(self.runtime);
+            let reserved = Reserved::of(budgets, &NoEvents, || estimated_decision(state));
+            let asked = self.provider.decide(state).await;
+            reserved.end(&asked);
+            asked
+        };
         match ask_with_retries(self.asking(open.node()), asked, ask, None).await {
             Ok(reply) => {
-                open.spend(reply.usage, || bytes_to_tokens(state.prompt.len()));
+                open.spend(reply.usage, || estimated_decision(state));
                 Ok((open, reply))
             }
             Err(failure) => Err(open.fail(failure).await),

@@ -100,6 +100,7 @@ mod policy;
 mod ports;
 mod recorder;
 mod request;
+mod reserve;
 mod resolve;
 mod services;
 mod single;

@@ -12,8 +12,8 @@ pub(super) const PROMPT: &str = "allow this once? [y/N] ";
 const NAME_CHARS_MAX: usize = 1_000;
 /// Characters of the reason of an author.
 const REASON_CHARS_MAX: usize = 300;
-/// Characters of one argument.
-const ARGUMENT_CHARS_MAX: usize = 500;
+/// Characters of one argument. What stands behind them is approved unseen, so they are many.
+const ARGUMENT_CHARS_MAX: usize = 8_000;
 /// Arguments that are shown; the others are counted.
 const ARGUMENTS_MAX: usize = 32;
 /// Hexadecimal digits of a digest that are enough to tell two versions apart.
@@ -61,7 +61,7 @@ pub(super) fn approval_text(session: &SessionId, approval: &Approval) -> String 
     }
     for (name, value) in approval.arguments.iter().take(ARGUMENTS_MAX) {
         let value = value.to_string();
-        let value = escape_json(&value);
+        let value = spaces_shown(&escape_json(&value));
         let n_chars = value.chars().count();
         let mut shown: String = value.chars().take(ARGUMENT_CHARS_MAX).collect();
         if n_chars > ARGUMENT_CHARS_MAX {
@@ -83,6 +83,21 @@ pub(super) fn approval_text(session: &SessionId, approval: &Approval) -> String 
     text
 }
 
+/// A JSON text in which every space behind another one is written as an escape. As they are, they
+/// could fill a line of the terminal, and what follows would look like a line of its own.
+fn spaces_shown(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    let mut is_behind_space = false;
+    for c in json.chars() {
+        match c {
+            ' ' if is_behind_space => shown.push_str("\\u0020"),
+            c => shown.push(c),
+        }
+        is_behind_space = c == ' ';
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -96,7 +111,8 @@ mod tests {
         let arguments = json!({
             "text": "\u{1b}[2Jgo\nallow this once? [y/N] y",
             "key": "k\u{202e}",
-            "long": "x".repeat(1_000),
+            "long": "x".repeat(10_000),
+            "padded": "a   amount = 1",
         });
         Approval {
             function: "acme:shop/desk.refund".to_owned(),
@@ -126,9 +142,10 @@ mod tests {
               its author says: It pays money.
                 text = "\u001b[2Jgo\nallow this once? [y/N] y"
                 key = "k\u202e" (hidden from models)
-                long = "x…x… (1002 characters)
+                long = "x…x… (10002 characters)
+                padded = "a \u0020\u0020amount = 1"
         "#]]
-        .assert_eq(&text.replace(&"x".repeat(499), "x…x"));
+        .assert_eq(&text.replace(&"x".repeat(7_999), "x…x"));
         assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text}");
     }
 

@@ -15,7 +15,7 @@ use tokio::time::{Instant, Sleep};
 use wasmtime_wasi_http::{Error, WasiBody};
 
 use super::call::HttpCall;
-use super::redact::Stream;
+use super::redact::{Forms, Stream};
 use super::sending::{Times, from_hyper};
 use super::stop::Limit;
 
@@ -128,6 +128,8 @@ impl Drop for Driver {
 pub(super) struct Received {
     pub(super) incoming: Incoming,
     pub(super) stream: Stream,
+    /// What trailers are searched for.
+    pub(super) forms: Option<Arc<Forms>>,
     pub(super) call: Arc<HttpCall>,
     pub(super) what: String,
     pub(super) times: Times,
@@ -158,7 +160,10 @@ impl Received {
             Ok(data) => data,
             Err(frame) => {
                 let trailers = frame.into_trailers().unwrap_or_default();
-                let trailers = self.call.patterns.clean_headers(trailers);
+                let trailers = match &self.forms {
+                    Some(forms) => forms.clean_headers(trailers),
+                    None => trailers,
+                };
                 return Ok(Some(Frame::trailers(trailers)));
             }
         };

@@ -5,10 +5,13 @@
 //! string, hexadecimal; of a value that was sent as `Basic`, what it encodes. Whatever else a server
 //! computes from it is not recognised.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use openprogram_core::grant::{HttpTarget, SecretGrant};
 
 use crate::permissions::Permissions;
 
@@ -18,25 +21,79 @@ pub(super) const SECRET_BYTES_MIN: usize = 4;
 const ENCODED_BYTES_MIN: usize = 6;
 const STAR: u8 = b'*';
 
-/// The forms of all secrets of a component, the longest first.
+/// What is taken out of what comes back to a component.
+///
+/// Only the servers that a secret is sent to can tell it, so only their answers are searched for it.
+/// A search of others would tell the component whether what its own server says is a secret.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
-    forms: Vec<Vec<u8>>,
-    /// Whether a form begins with this byte.
-    starts: Vec<bool>,
+    /// The forms of all of its secrets, for what only people read.
+    all: Forms,
+    /// Those of the secrets that servers are sent, by any place on the server.
+    by_origin: Vec<(HttpTarget, Arc<Forms>)>,
 }
 
 impl Patterns {
     /// Those of the secrets that are set.
     pub(crate) fn of(permissions: &Permissions) -> Self {
+        let mut by_origin: Vec<(HttpTarget, Arc<Forms>)> = Vec::new();
+        let grants = &permissions.grants.secrets;
+        for target in grants.iter().map(|grant| grant.what.target.target()) {
+            if by_origin
+                .iter()
+                .any(|(known, _)| known.is_same_origin(target))
+            {
+                continue;
+            }
+            let goes_there = |grant: &SecretGrant| grant.target.target().is_same_origin(target);
+            let forms = Forms::of(permissions, goes_there);
+            by_origin.push((target.clone(), Arc::new(forms)));
+        }
+        Self {
+            all: Forms::of(permissions, |_| true),
+            by_origin,
+        }
+    }
+
+    /// The forms that an answer of the server of this target is searched for; `None` where it is sent
+    /// no secret, on whatever path.
+    pub(super) fn of_server(&self, target: &HttpTarget) -> Option<&Arc<Forms>> {
+        let mut servers = self.by_origin.iter();
+        let found = servers.find(|(server, _)| server.is_same_origin(target));
+        found.map(|(_, forms)| forms)
+    }
+
+    /// A text for people without any secret.
+    pub(crate) fn clean(&self, text: String) -> String {
+        self.all.clean(text)
+    }
+}
+
+/// The forms of some secrets, the longest first.
+#[derive(Debug, Default)]
+pub(super) struct Forms {
+    forms: Vec<Vec<u8>>,
+    /// Whether a form begins with this byte.
+    starts: Vec<bool>,
+}
+
+impl Forms {
+    /// Those of the secrets that are set and have a grant like this.
+    fn of(permissions: &Permissions, wanted: impl Fn(&SecretGrant) -> bool) -> Self {
         let mut forms = Vec::new();
         for (variable, secret) in &permissions.secrets {
+            let grants = permissions.grants.secrets.iter().map(|grant| &grant.what);
+            let grants = || {
+                let of_variable = |grant: &&SecretGrant| grant.variable == *variable;
+                grants.clone().filter(of_variable)
+            };
+            if !grants().any(&wanted) {
+                continue;
+            }
             forms.extend(forms_of(secret.expose().as_bytes()));
-            let grants = permissions.grants.secrets.iter();
-            let is_basic = grants
-                .filter(|grant| grant.what.variable == *variable)
-                .any(|grant| grant.what.prefix.trim_end().eq_ignore_ascii_case("basic"));
-            if is_basic {
+            let is_basic =
+                |grant: &SecretGrant| grant.prefix.trim_end().eq_ignore_ascii_case("basic");
+            if grants().any(is_basic) {
                 forms.extend(forms_of_basic(secret.expose()));
             }
         }
@@ -57,17 +114,24 @@ impl Patterns {
     }
 
     /// Whether there is nothing to take out.
-    pub(crate) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
 
+    /// How many bytes at the end of a text may be the beginning of a secret, whatever they are.
+    fn n_open(&self) -> usize {
+        let longest = self.forms.first().map_or(0, Vec::len);
+        longest.saturating_sub(1)
+    }
+
     /// A whole text without secrets.
-    pub(crate) fn clean(&self, text: String) -> String {
+    fn clean(&self, text: String) -> String {
         if self.is_empty() {
             return text;
         }
         let mut bytes = text.into_bytes();
-        self.cover(&mut bytes, true);
+        let end = bytes.len();
+        self.cover(&mut bytes, end);
         // A form is a whole text and stars are ASCII, so it is valid as it was.
         String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
@@ -89,7 +153,8 @@ impl Patterns {
                 continue;
             }
             let mut bytes = value.as_bytes().to_vec();
-            self.cover(&mut bytes, true);
+            let end = bytes.len();
+            self.cover(&mut bytes, end);
             let value = HeaderValue::from_bytes(&bytes).unwrap_or(value);
             cleaned.append(name, value);
         }
@@ -105,20 +170,17 @@ impl Patterns {
             .any(|form| name.contains(&form))
     }
 
-    /// Covers every find with stars, and gives how many bytes are settled: at the end of a text all
-    /// of them, before it those in front of what may be the beginning of a find.
-    fn cover(&self, bytes: &mut [u8], is_end: bool) -> usize {
+    /// Covers with stars every find that begins before `end`.
+    fn cover(&self, bytes: &mut [u8], end: usize) {
         let mut at = 0;
-        while let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty()) {
+        while at < end
+            && let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty())
+        {
             let is_start = rest.first().and_then(|b| self.starts.get(usize::from(*b)));
-            if is_start != Some(&true) {
-                at += 1;
-                continue;
-            }
-            if !is_end && self.forms.iter().any(|form| is_beginning(rest, form)) {
-                return at;
-            }
-            match self.forms.iter().find(|form| rest.starts_with(form)) {
+            let found = (is_start == Some(&true))
+                .then(|| self.forms.iter().find(|form| rest.starts_with(form)))
+                .flatten();
+            match found {
                 Some(form) => {
                     rest.iter_mut().take(form.len()).for_each(|b| *b = STAR);
                     at += form.len();
@@ -126,13 +188,7 @@ impl Patterns {
                 None => at += 1,
             }
         }
-        at
     }
-}
-
-/// Whether a text is the beginning of a longer form.
-fn is_beginning(text: &[u8], form: &[u8]) -> bool {
-    text.len() < form.len() && form.starts_with(text)
 }
 
 /// A value as servers may repeat it.
@@ -189,29 +245,34 @@ fn forms_of_basic(value: &str) -> Vec<Vec<u8>> {
 }
 
 /// Takes secrets out of a body that comes in pieces.
+///
+/// The last bytes, as many as may be the beginning of a secret, come with the next piece or at the
+/// end, whatever they are: to hold back only what looks like a beginning would tell what looks like
+/// one, and so the secret, byte by byte.
 #[derive(Debug)]
 pub(super) struct Stream {
-    patterns: std::sync::Arc<Patterns>,
-    /// What may be the beginning of a secret.
+    /// What is searched for; `None` for a body in which no secret can be.
+    forms: Option<Arc<Forms>>,
     held: Vec<u8>,
 }
 
 impl Stream {
-    pub(super) fn new(patterns: std::sync::Arc<Patterns>) -> Self {
+    pub(super) fn new(forms: Option<Arc<Forms>>) -> Self {
         Self {
-            patterns,
+            forms: forms.filter(|forms| !forms.is_empty()),
             held: Vec::new(),
         }
     }
 
     /// What can be given on once this piece has come; may be nothing.
     pub(super) fn push(&mut self, piece: Bytes) -> Bytes {
-        if self.patterns.is_empty() {
+        let Some(forms) = &self.forms else {
             return piece;
-        }
+        };
         let mut bytes = std::mem::take(&mut self.held);
         bytes.extend_from_slice(&piece);
-        let settled = self.patterns.cover(&mut bytes, false);
+        let settled = bytes.len().saturating_sub(forms.n_open());
+        forms.cover(&mut bytes, settled);
         self.held = bytes.split_off(settled);
         bytes.into()
     }
@@ -219,42 +280,47 @@ impl Stream {
     /// What is left at the end.
     pub(super) fn finish(&mut self) -> Bytes {
         let mut bytes = std::mem::take(&mut self.held);
-        self.patterns.cover(&mut bytes, true);
+        if let Some(forms) = &self.forms {
+            let end = bytes.len();
+            forms.cover(&mut bytes, end);
+        }
         bytes.into()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use openprogram_core::grant::Grants;
     use openprogram_core::secret::Secret;
 
     use super::*;
 
-    fn patterns(value: &str, grant: &str) -> Patterns {
+    fn patterns(value: &str, grant: &str) -> Forms {
+        Forms::of(&permissions(value, grant), |_| true)
+    }
+
+    fn permissions(value: &str, grant: &str) -> Permissions {
         let grants = Grants {
             secrets: vec![grant.parse().unwrap()],
             ..Grants::default()
         };
-        Patterns::of(&Permissions {
+        Permissions {
             grants: Arc::new(grants),
             secrets: vec![("KEY".to_owned(), Secret::new(value))],
             ..Permissions::default()
-        })
+        }
     }
 
-    fn bearer(value: &str) -> Patterns {
+    fn bearer(value: &str) -> Forms {
         patterns(value, "KEY=https://a.example/")
     }
 
     /// The text as it comes in pieces of each size, which must not matter.
     #[track_caller]
-    fn check(patterns: Patterns, text: &str, expected: &str) {
-        let patterns = Arc::new(patterns);
+    fn check(forms: Forms, text: &str, expected: &str) {
+        let forms = Arc::new(forms);
         for size in 1..=text.len() {
-            let mut stream = Stream::new(Arc::clone(&patterns));
+            let mut stream = Stream::new(Some(Arc::clone(&forms)));
             let mut out = Vec::new();
             for piece in text.as_bytes().chunks(size) {
                 out.extend(stream.push(Bytes::copy_from_slice(piece)));
@@ -266,7 +332,7 @@ mod tests {
                 "pieces of {size}"
             );
         }
-        assert_eq!(patterns.clean(text.to_owned()), expected);
+        assert_eq!(forms.clean(text.to_owned()), expected);
     }
 
     #[test]
@@ -282,6 +348,43 @@ mod tests {
             "s3cr s3c****** s3cr3",
         );
         check(bearer("aaab"), "aaaaaab", "aaa****");
+    }
+
+    #[test]
+    fn what_is_held_back_says_nothing_of_a_secret() {
+        let forms = Arc::new(bearer("s3cr3t"));
+        let lengths = |text: &str| {
+            let mut stream = Stream::new(Some(Arc::clone(&forms)));
+            let pieces = text.as_bytes().chunks(3).map(Bytes::copy_from_slice);
+            pieces
+                .map(|piece| stream.push(piece).len())
+                .collect::<Vec<_>>()
+        };
+        let before = "x".repeat(100);
+        for guess in ["s3cr3t", "s3cr3", "s", "eHMzY3", "733363", "no"] {
+            let other = "x".repeat(guess.len());
+            assert_eq!(
+                lengths(&format!("{before}{guess}")),
+                lengths(&format!("{before}{other}"))
+            );
+        }
+    }
+
+    #[test]
+    fn only_answers_of_servers_that_get_a_secret_are_searched_for_it() {
+        let patterns = Patterns::of(&permissions("s3cr3t", "KEY=https://a.example/v1/"));
+        let forms = |url: &str| {
+            let target = HttpTarget::parse(url).unwrap();
+            patterns.of_server(&target).is_some()
+        };
+        assert!(forms("https://a.example/v1/x") && forms("https://A.example:443/dump"));
+        for other in [
+            "https://b.example/v1/",
+            "http://a.example/v1/",
+            "https://a.example:8443/",
+        ] {
+            assert!(!forms(other), "{other}");
+        }
     }
 
     #[test]

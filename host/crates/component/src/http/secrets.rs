@@ -93,16 +93,17 @@ fn refused(what: &str, message: String) -> Stop {
 
 /// Puts the headers in, in place of those of the guest.
 pub(super) fn add(headers: &mut HeaderMap, added: Vec<Added>) {
-    if added.is_empty() {
-        return;
+    for (name, value) in added {
+        headers.insert(name, value);
     }
+}
+
+/// Asks for an answer in which a secret can be seen.
+pub(super) fn ask_readable(headers: &mut HeaderMap) {
     // What comes back compressed could hold the value unseen.
     headers.insert(ACCEPT_ENCODING, IDENTITY);
     // Parts of an answer would hold parts of a secret, which nobody finds.
     headers.remove(RANGE);
-    for (name, value) in added {
-        headers.insert(name, value);
-    }
 }
 
 /// Refuses an answer in which the value could not be seen.

@@ -172,11 +172,15 @@ async fn exchange(
         return Err(times.connect.stop(wanted, "the connection", late));
     };
     let (connection, added) = connected?;
-    let has_secrets = !added.is_empty();
+    // Any place on a server that gets a secret may tell it, also where it is not sent.
+    let may_tell_secrets = call.patterns.of_server(&wanted.target).is_some();
     let mut headers = HeaderMap::with_capacity(parts.headers.len() + 2);
     let host = HeaderValue::try_from(wanted.target.authority());
     headers.insert(HOST, host.map_err(|_| Error::HttpRequestUriInvalid)?);
     headers.extend(parts.headers.into_iter().filter(is_not_host));
+    if may_tell_secrets {
+        secrets::ask_readable(&mut headers);
+    }
     secrets::add(&mut headers, added);
     let answer = ask(call, wanted, connection, (headers, body));
     let Ok(answer) = timeout(times.first_byte.span, answer).await else {
@@ -185,7 +189,7 @@ async fn exchange(
     };
     let answer = answer?;
     check_head(call, wanted, &answer.response)?;
-    if has_secrets {
+    if may_tell_secrets {
         secrets::check_readable(answer.response.headers())?;
     }
     Ok(answer)
@@ -288,10 +292,14 @@ fn received(
     (deadline, permit): (Instant, OwnedSemaphorePermit),
 ) -> Result<Response<WasiBody>, Stop> {
     let (mut parts, incoming) = answer.response.into_parts();
-    parts.headers = call.patterns.clean_headers(parts.headers);
+    let forms = call.patterns.of_server(&wanted.target).cloned();
+    if let Some(forms) = &forms {
+        parts.headers = forms.clean_headers(parts.headers);
+    }
     let body = Received {
         incoming,
-        stream: Stream::new(Arc::clone(&call.patterns)),
+        stream: Stream::new(forms.clone()),
+        forms,
         call: Arc::clone(call),
         what: wanted.what,
         times,

@@ -32,6 +32,8 @@ pub(super) fn sight(before: Option<char>, c: char, after: &str) -> Sight {
         '\u{2028}' | '\u{2029}' => return Sight::LineBreak,
         // Fillers of old Hangul, between whose letters alone they mean something.
         '\u{115f}' | '\u{1160}' => is_behind(is_jamo) || is_before(is_jamo),
+        // The blank of Braille, which looks like a space and is none.
+        '\u{2800}' => is_behind(is_braille),
         // Variants of Mongolian letters, and the separator of its vowels.
         '\u{180b}'..='\u{180f}' => is_behind(is_mongolian),
         // A place where a line may break, in scripts that write no spaces.
@@ -115,6 +117,10 @@ fn is_jamo(c: char) -> bool {
     matches!(c,
         '\u{1100}'..='\u{115e}' | '\u{1161}'..='\u{11ff}' | '\u{a960}'..='\u{a97c}'
         | '\u{d7b0}'..='\u{d7fb}')
+}
+
+fn is_braille(c: char) -> bool {
+    matches!(c, '\u{2801}'..='\u{28ff}')
 }
 
 fn is_mongolian(c: char) -> bool {

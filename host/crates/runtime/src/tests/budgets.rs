@@ -91,6 +91,36 @@ fn granted(grants: [&str; 2], limits: RunLimits) -> Runtime {
     })
 }
 
+#[tokio::test(start_paused = true)]
+async fn requests_that_are_given_up_spend_of_the_budget() {
+    let functions = NativeFunctions::default().with(
+        function("a", "give_up", "", [text("runtime")]),
+        |call| async move {
+            for number in 0.. {
+                let said = vec![ContentBlock::Text("word ".repeat(800))];
+                let turn = ExecRequest {
+                    tools: ToolsWanted::Named(Vec::new()),
+                    timeout_ms: Some(10),
+                    ..ExecRequest::new(RuntimeRole::Main, said)
+                };
+                let failure = call.services.exec(turn).await.unwrap_err();
+                if failure.details["which"] == "tokens" {
+                    return Ok(json!(number));
+                }
+                assert_eq!(failure.details["reason"], "timeout");
+            }
+            unreachable!("the budget ends")
+        },
+    );
+    let runtime = runtime_with(functions, |parts| {
+        let silence = (0..20).map(|_| ScriptedReply::Silence);
+        parts.providers = Providers::all(Arc::new(ScriptedProvider::new(silence)));
+        parts.limits.tokens = Some(3_000);
+    });
+    let outcome = run(&runtime, "give_up", json!({})).await;
+    assert_eq!(outcome.result, Ok(json!(3)));
+}
+
 #[tokio::test]
 async fn a_budget_ends_what_it_is_for_after_the_reply_that_uses_it_up() {
     let run_of = |tokens: u64| RunLimits {
