@@ -9,17 +9,17 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use openprogram_component::{
-    ComponentSource, Engine, EngineOptions, LoadError, LoadedComponent, MetadataMode, Permissions,
+    ComponentSource, Engine, EngineOptions, LoadError, LoadedComponent, MetadataMode,
     read_component,
 };
-use openprogram_core::grant::{FolderGrant, Grant, Grants};
+use openprogram_core::grant::Grants;
 
 use super::fetching::check_signed;
 use super::{App, AppError};
 use crate::fetch::Fetcher;
 use crate::install::{Binding, ComponentStore, InstallError, Lock, LockEntry, check_binding};
-use crate::settings::{ComponentSettings, LOCK_FILE, PROJECT_FILE, SignatureSettings};
-use crate::source::{component_file, name_of};
+use crate::settings::{ComponentSettings, SignatureSettings};
+use crate::source::{component_file, name_of, names_file};
 use crate::state::StateFolder;
 
 /// A component that functions may come from.
@@ -65,8 +65,20 @@ impl Available {
     /// Whether it is a source folder of the project file: code of the person, which builds with
     /// every right that the person has. Its bytes change with every edit, so a yes to one of them
     /// would be asked for all the time and protect nothing.
+    ///
+    /// A folder with the name of a component file is none: something has put it in the place of one.
     pub(super) fn is_own_code(&self) -> bool {
-        matches!(&self.origin, Origin::Path(path) if path.is_dir())
+        matches!(&self.origin, Origin::Path(path) if !names_file(path) && path.is_dir())
+    }
+
+    /// Refuses to build what was a file when its grants were confirmed: nobody said yes to running
+    /// the code of a folder in its place.
+    fn check_kind(&self) -> Result<(), InstallError> {
+        if self.bound.is_none() || !self.is_own_code() {
+            return Ok(());
+        }
+        let name = self.name.clone();
+        Err(InstallError::FolderForGrants { name })
     }
 
     /// Refuses grants that nobody said yes to for these bytes.
@@ -125,43 +137,6 @@ impl App {
         let mut available: Vec<_> = of_project.chain(installed).collect();
         available.sort_by(|a, b| a.name.cmp(&b.name));
         available
-    }
-
-    /// What a component may touch on this machine.
-    pub(super) fn permissions(&self, component: &Available) -> Permissions {
-        let grants = &component.grants;
-        let value = |name: &String| {
-            let value = self.settings.granted_values.get(name)?;
-            Some((name.clone(), value.clone()))
-        };
-        let folder = |grant: &Grant<FolderGrant>| {
-            let path = self.settings.project_folder.join(&grant.what.path);
-            (grant.clone(), path)
-        };
-        let seen = grants
-            .env
-            .iter()
-            .filter_map(|grant| value(&grant.what.name));
-        let secrets = grants.secrets.iter();
-        let own_limits = self.settings.component_limits.get(&component.name);
-        Permissions {
-            component: component.name.clone(),
-            folders: grants.dirs.iter().map(folder).collect(),
-            protected: vec![
-                self.settings.project_folder.join(PROJECT_FILE),
-                self.settings.project_folder.join(LOCK_FILE),
-                self.settings.state_folder.clone(),
-            ],
-            variables: seen
-                .map(|(name, v)| (name, v.expose().to_owned()))
-                .collect(),
-            secrets: secrets
-                .filter_map(|grant| value(&grant.what.variable))
-                .collect(),
-            grants: Arc::new(grants.clone()),
-            limits: own_limits.map(|own| own.limits.clone()),
-            ..Permissions::default()
-        }
     }
 
     /// The component of this name.
@@ -234,6 +209,7 @@ impl Loader {
         let name = &component.name;
         match &component.origin {
             Origin::Path(source) => {
+                component.check_kind()?;
                 let file = self.built(name, source, words)?;
                 let loaded = LoadedComponent::load_file(&self.engine, name, &file, mode);
                 loaded.await.map_err(|source| refused(name, source))

@@ -82,8 +82,12 @@ impl Loader {
                     let name = name.to_owned();
                     return Err(InstallError::Gone { name, source_text }.into());
                 }
-                let file = self.built(name, &path, words)?;
-                self.obtain_file(name, &path, &file)?
+                // To fetch is part of a run, and a run builds no more than the project file names.
+                if path.is_dir() {
+                    let name = name.to_owned();
+                    return Err(InstallError::NotBuilt { name, source_text }.into());
+                }
+                self.obtain_file(name, &path, &path)?
             }
             (Place::Remote(remote @ Remote::Oci(_)), Some(manifest)) => {
                 let Remote::Oci(reference) = &remote else {

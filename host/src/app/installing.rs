@@ -165,13 +165,18 @@ impl App {
         for (name, old) in chosen {
             let obtained = match Place::of(&old.source, project_folder)? {
                 Place::Local(path) => {
+                    if path.is_dir() && !old.built {
+                        let source_text = old.source.clone();
+                        return Err(InstallError::FolderForFile { name, source_text }.into());
+                    }
                     let file = loader.built(&name, &path, words)?;
                     loader.obtain_file(&name, &path, &file)?
                 }
                 Place::Remote(remote) => loader.obtain_remote(&name, &remote, words).await?,
             };
             check_still_signed(&name, &old, obtained.signed_by.as_deref())?;
-            let candidate = loader.check(&name, obtained, old.source.clone()).await?;
+            let source = old.source.clone();
+            let candidate = loader.check(&name, obtained, source, old.built).await?;
             candidates.push((name, old, candidate));
         }
 
@@ -298,13 +303,15 @@ impl App {
                 let name = free(name.map_or_else(|| name_of(&file), str::to_owned))?;
                 let source = locked_source(given, &self.settings.project_folder)?;
                 let obtained = loader.obtain_file(&name, given, &file)?;
-                loader.check(&name, obtained, source).await
+                loader.check(&name, obtained, source, &file != given).await
             }
             Place::Remote(remote) => {
                 let of_file = || name_of(Path::new(remote.file_name()));
                 let name = free(name.map_or_else(of_file, str::to_owned))?;
                 let obtained = loader.obtain_remote(&name, remote, words).await?;
-                loader.check(&name, obtained, remote.to_string()).await
+                loader
+                    .check(&name, obtained, remote.to_string(), false)
+                    .await
             }
         }
     }
@@ -360,6 +367,7 @@ impl Loader {
         name: &str,
         obtained: Obtained,
         source: String,
+        built: bool,
     ) -> anyhow::Result<Candidate> {
         let Obtained {
             bytes,
@@ -375,6 +383,7 @@ impl Loader {
         let component = load.await.map_err(|source| refused(name, source))?;
         let entry = LockEntry {
             source,
+            built,
             digest: component.digest().to_owned(),
             size: bytes.len() as u64,
             contract: contract_of(&bytes),

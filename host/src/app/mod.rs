@@ -10,6 +10,7 @@ mod granting;
 mod installing;
 mod listing;
 mod models;
+mod permitted;
 mod prepared;
 mod skills;
 mod updated;

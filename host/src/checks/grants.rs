@@ -39,7 +39,7 @@ fn check(granted: &Granted, settings: &Settings) -> Check {
     )
 }
 
-/// Variables that are not set and folders that are not there.
+/// Variables that are not set, and folders that are not there or behind links.
 fn missing(grants: &Grants, settings: &Settings) -> Vec<String> {
     let seen = grants.env.iter().map(|grant| &grant.what.name);
     let secret = grants.secrets.iter().map(|grant| &grant.what.variable);
@@ -48,9 +48,6 @@ fn missing(grants: &Grants, settings: &Settings) -> Vec<String> {
         .filter(|name| !settings.granted_values.contains_key(*name))
         .map(|name| format!("the variable {name} is not set"));
     let folders = grants.dirs.iter();
-    let folders = folders.map(|grant| settings.project_folder.join(&grant.what.path));
-    let gone = folders
-        .filter(|path| !path.is_dir())
-        .map(|path| format!("there is no folder `{}`", path.display()));
-    unset.chain(gone).collect()
+    let problems = folders.filter_map(|grant| settings.folder_problem(&grant.what));
+    unset.chain(problems).collect()
 }

@@ -1,10 +1,11 @@
 //! Where a command writes: data on stdout, words for people on stderr.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use openprogram_core::Json;
 
 use super::exit::NotConfirmed;
+use super::questions::{Lines, Typed};
 use crate::settings::TerminalSettings;
 use crate::text::{clean, escape_json};
 
@@ -116,11 +117,11 @@ impl Console {
     }
 
     /// Puts a question to the person at the terminal, unless `has_yes` answers it. `command` is what
-    /// says yes where nobody can be asked.
+    /// says yes where nobody can be asked. What was typed before the question is no answer to it.
     ///
     /// # Errors
     /// [`NotConfirmed`] when the answer is not yes, or nobody is there to ask.
-    pub fn confirm(
+    pub async fn confirm(
         &mut self,
         question: &str,
         has_yes: bool,
@@ -135,13 +136,14 @@ impl Console {
                  says yes"
             )));
         }
+        let lines = Lines::default();
+        lines.forget_what_was_typed().await;
         // A question that cannot be written is answered with no.
         let _ = write!(self.words, "{} [y/N] ", clean(question));
         let _ = self.words.flush();
-        let mut answer = String::new();
-        let read = io::stdin().lock().read_line(&mut answer);
-        let is_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
-        if read.is_ok() && is_yes {
+        if let Some(Typed::Line(answer)) = lines.next().await
+            && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+        {
             return Ok(());
         }
         Err(NotConfirmed("declined; nothing was changed".to_owned()))

@@ -44,11 +44,8 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
     if plan.needs_yes() {
         console.say(&question(&plan, app));
         let command = format!("openprogram grant {name}{typed} --yes");
-        console.confirm(
-            &format!("let `{name}` have exactly this?"),
-            args.yes,
-            &command,
-        )?;
+        let asked = format!("let `{name}` have exactly this?");
+        console.confirm(&asked, args.yes, &command).await?;
     }
     let standing = app.carry_out(&plan, true)?;
     if plan.after.is_empty() {

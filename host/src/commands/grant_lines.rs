@@ -1,7 +1,5 @@
 //! Grants on the command line: the options that `grant` and `revoke` share, and how grants are shown.
 
-use std::path::Path;
-
 use openprogram_core::Json;
 use openprogram_core::grant::{FolderGrant, Grant, GrantKind, GrantLine, Grants, SecretGrant};
 use serde_json::json;
@@ -129,8 +127,7 @@ pub(crate) fn note(kind: GrantKind, line: &str, settings: &Settings) -> Option<S
     match kind {
         GrantKind::Dirs => {
             let grant: Grant<FolderGrant> = line.parse().ok()?;
-            let path = settings.project_folder.join(&grant.what.path);
-            missing_folder(&path)
+            settings.folder_problem(&grant.what)
         }
         GrantKind::Env => missing(line.strip_prefix("ask ").unwrap_or(line)),
         GrantKind::Secrets => {
@@ -147,10 +144,6 @@ fn names_variable(grants: &Grants, name: &str) -> bool {
         .secrets
         .iter()
         .any(|grant| grant.what.variable == name)
-}
-
-fn missing_folder(path: &Path) -> Option<String> {
-    (!path.is_dir()).then(|| format!("there is no folder `{}`", path.display()))
 }
 
 /// What a component is granted after a command changed it.

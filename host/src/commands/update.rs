@@ -34,7 +34,7 @@ pub struct Args {
 pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
     let name = args.name.as_deref();
     let pending = app.check_update(name, console.words()).await?;
-    let keeps_grants = confirm(pending.updates(), args, console)?;
+    let keeps_grants = confirm(pending.updates(), args, console).await?;
     let updated = app.update(pending, keeps_grants)?;
     for component in &updated {
         if component.has_grants() && !(keeps_grants && component.was_bound) {
@@ -67,7 +67,7 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
 
 /// Shows what is new and has a person say yes to it, where that is needed. Gives whether grants count
 /// for the new bytes.
-fn confirm(updates: &[Updated], args: &Args, console: &mut Console) -> anyhow::Result<bool> {
+async fn confirm(updates: &[Updated], args: &Args, console: &mut Console) -> anyhow::Result<bool> {
     let needs_yes = updates.iter().any(Updated::needs_yes);
     let has_grants = updates.iter().any(Updated::has_grants);
     if args.yes || !(needs_yes || has_grants) {
@@ -81,7 +81,8 @@ fn confirm(updates: &[Updated], args: &Args, console: &mut Console) -> anyhow::R
     }
     let name = args.name.as_ref().map(|name| format!(" {name}"));
     let command = format!("openprogram update{} --yes", name.unwrap_or_default());
-    console.confirm("take this, and keep the grants?", false, &command)?;
+    let asked = "take this, and keep the grants?";
+    console.confirm(asked, false, &command).await?;
     Ok(true)
 }
 

@@ -31,6 +31,9 @@ pub struct LockEntry {
     /// Where it comes from: a `.wasm` file or a source folder, relative to the lock file unless it
     /// is absolute; or a URL.
     pub source: String,
+    /// Whether the source is a folder, which is built. A file that became a folder is not.
+    #[serde(default)]
+    pub built: bool,
     /// Its digest, `sha256:` and 64 hexadecimal digits.
     pub digest: String,
     /// How many bytes it has.
@@ -178,8 +181,9 @@ impl Lock {
 }
 
 fn write_entry(text: &mut String, name: &str, entry: &LockEntry) {
+    let built = if entry.built { "built = true\n" } else { "" };
     text.push_str(&format!(
-        "\n[components.{name}]\nsource = {}\ndigest = {}\nsize = {}\n",
+        "\n[components.{name}]\nsource = {}\n{built}digest = {}\nsize = {}\n",
         quoted(&entry.source),
         quoted(&entry.digest),
         entry.size
@@ -272,7 +276,9 @@ pub fn write_project_file(path: &Path, text: &str) -> Result<(), InstallError> {
     write_whole(path, text.as_bytes())
 }
 
-/// Writes a file beside its place, and puts it there at once. It is on the disk before it has the
+/// Writes a file beside its place, and puts it there at once. Its name until then begins with the one
+/// that it gets, so that what is kept from functions by its name is kept while it is written too.
+/// It is on the disk before it has the
 /// name, so that a power cut leaves the old file or the new one. It has the mode of the old one.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), InstallError> {
     let mut name = path.as_os_str().to_owned();
@@ -310,6 +316,7 @@ mod tests {
     fn entry(source: &str, contract: Option<char>) -> LockEntry {
         LockEntry {
             source: source.to_owned(),
+            built: contract.is_some(),
             digest: format!("sha256:{}", "0a".repeat(32)),
             size: 70_000,
             contract: contract.map(|digit| digit.to_string().repeat(64)),
@@ -346,6 +353,7 @@ mod tests {
 
             [components.shop]
             source = '../a "b"\c.wasm'
+            built = true
             digest = "sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
             size = 70000
             contract = "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
@@ -400,7 +408,7 @@ mod tests {
                   |
                 6 | colour = 1
                   | ^^^^^^
-                unknown field `colour`, expected one of `source`, `digest`, `size`, `contract`, `manifest`, `signed_by`"#]],
+                unknown field `colour`, expected one of `source`, `built`, `digest`, `size`, `contract`, `manifest`, `signed_by`"#]],
         );
         check(
             &with("digest = \"sha256:abc\"\nsize = 1"),

@@ -184,6 +184,40 @@ pub enum InstallError {
         /// Its source.
         source_text: String,
     },
+    /// The bytes of what is built are not there.
+    #[error(
+        "the bytes of `{name}` are not in the state folder, and its source `{source_text}` is a \
+         folder: to build it runs its code with every right that you have, so only a command of \
+         yours does; `openprogram update {name}` builds it"
+    )]
+    NotBuilt {
+        /// The component.
+        name: String,
+        /// Its source.
+        source_text: String,
+    },
+    /// A file was installed, and a folder is in its place.
+    #[error(
+        "the source `{source_text}` of `{name}` was a file when it was installed, and is a folder \
+         now, which is not built: that would run its code with every right that you have; put the \
+         file back, or `openprogram remove {name}` and add the folder"
+    )]
+    FolderForFile {
+        /// The component.
+        name: String,
+        /// Its source.
+        source_text: String,
+    },
+    /// Grants were given to a file, and a folder is in its place.
+    #[error(
+        "the source of `{name}` was a file when its grants were confirmed, and is a folder now, \
+         which is not built: that would run its code with every right that you have; put the file \
+         back, or, if the folder is yours, `openprogram grant {name}` says so"
+    )]
+    FolderForGrants {
+        /// The component.
+        name: String,
+    },
     /// The source is not what was installed.
     #[error(
         "wrong digest: the bytes of `{name}` are not in the state folder, and its source \
@@ -259,9 +293,11 @@ impl InstallError {
         match self {
             Self::Fetch(error) => error.code(),
             Self::NotInstalled { .. } => FailureCode::NotFound,
-            Self::Unbound { .. } | Self::Unsigned { .. } | Self::KeyGone { .. } => {
-                FailureCode::Denied
-            }
+            Self::Unbound { .. }
+            | Self::Unsigned { .. }
+            | Self::KeyGone { .. }
+            | Self::FolderForFile { .. }
+            | Self::FolderForGrants { .. } => FailureCode::Denied,
             Self::Unwritable { .. } => FailureCode::Internal,
             _ => FailureCode::InvalidArgument,
         }

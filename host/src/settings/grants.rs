@@ -15,7 +15,31 @@ use openprogram_core::grant::{
 use serde::Deserialize;
 use serde::de::{self, Visitor};
 
+use super::Settings;
 use super::file::ComponentEntry;
+
+impl Settings {
+    /// Why a granted folder is not opened as it is now, as a note beside its line.
+    pub(crate) fn folder_problem(&self, grant: &FolderGrant) -> Option<String> {
+        let mut place = self.project_folder.clone();
+        let path = place.join(&grant.path);
+        let below = path.strip_prefix(&place).unwrap_or(&path);
+        let link = below.components().find_map(|part| {
+            place.push(part);
+            place.is_symlink().then_some(&place)?.canonicalize().ok()
+        });
+        match link {
+            Some(real) => {
+                let real = real.display();
+                Some(format!(
+                    "it leads through a link to `{real}`, and is refused"
+                ))
+            }
+            None if path.is_dir() => None,
+            None => Some(format!("there is no folder `{}`", path.display())),
+        }
+    }
+}
 
 /// The table of a component as it is written.
 #[derive(Deserialize)]

@@ -1,7 +1,7 @@
 //! Which keys sign components, and whether installed ones have to be signed.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -28,6 +28,8 @@ pub struct SignaturesTable {
 pub struct SignatureSettings {
     /// The public keys.
     pub keys: Vec<Key>,
+    /// The files that they were read from.
+    pub files: Vec<PathBuf>,
     /// Whether a component that is not signed with one of them is refused.
     pub required: bool,
 }
@@ -61,6 +63,11 @@ impl SignatureSettings {
         }
         Ok(Self {
             keys,
+            files: table
+                .keys
+                .iter()
+                .map(|file| project_folder.join(file))
+                .collect(),
             required: table.required,
         })
     }

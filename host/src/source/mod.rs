@@ -1,10 +1,12 @@
 //! From a component as people name it, a file or a source folder, to a `.wasm` file.
 //!
 //! Sources are built by cargo, outside any sandbox: build scripts run as the person who builds.
-//! So only folders that a person named, on the command line or in the project file, are built.
+//! So only folders that a person named, on the command line or in the project file, are built; what
+//! a lock file names is built by `add` and `update` alone, and what is named as a file never.
 
 mod cargo;
 mod fresh;
+mod inputs;
 mod skill;
 mod toolchain;
 
@@ -12,6 +14,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use self::cargo::Project;
+pub use self::inputs::inputs;
 pub use self::toolchain::{Toolchain, ToolchainError};
 use crate::sdk::{self, SdkState};
 
@@ -28,6 +31,12 @@ pub enum BuildError {
     /// It is a pipe or a device.
     #[error("`{}` is neither a file nor a folder; give a `.wasm` file or a source folder", .0.display())]
     NoFile(PathBuf),
+    /// A folder is in the place of a component file.
+    #[error(
+        "`{}` is a folder with the name of a component file, and such a folder is never built; put \
+         the file back, or give the folder another name", .0.display()
+    )]
+    NamedAsFile(PathBuf),
     /// The folder holds no package.
     #[error("`{}` holds no Cargo.toml, so there is nothing to build", .0.display())]
     NoPackage(PathBuf),
@@ -154,7 +163,7 @@ impl SourceState {
         if source.is_file() {
             return Self::File;
         }
-        if !source.is_dir() {
+        if names_file(source) || !source.is_dir() {
             return Self::Missing;
         }
         match fresh::Stamp::of(source, cache).fresh_component() {
@@ -171,6 +180,9 @@ impl SourceState {
 /// # Errors
 /// When a tool is missing or fails, or nothing was built.
 pub fn build(folder: &Path, words: &mut dyn Write) -> Result<Vec<Built>, BuildError> {
+    if names_file(folder) && folder.is_dir() {
+        return Err(BuildError::NamedAsFile(folder.to_owned()));
+    }
     let project = Project::read(folder)?;
     check_sdk(project.root(), words)?;
     cargo::ensure_target(folder, words)?;
@@ -230,6 +242,9 @@ pub fn component_file(
             false => BuildError::Missing(source.to_owned()),
         });
     }
+    if names_file(source) {
+        return Err(BuildError::NamedAsFile(source.to_owned()));
+    }
     let stamp = fresh::Stamp::of(source, cache);
     if let Some(path) = stamp.fresh_component() {
         return Ok(path);
@@ -253,7 +268,18 @@ pub fn component_file(
 /// The `.wasm` file that a source folder was built to, when nothing has changed since. Starts no tool.
 #[must_use]
 pub fn built_before(folder: &Path, cache: &Path) -> Option<PathBuf> {
+    if names_file(folder) {
+        return None;
+    }
     fresh::Stamp::of(folder, cache).fresh_component()
+}
+
+/// Whether a path names a component file, whatever is there. What is named so is loaded and never
+/// built, so that nobody who can put a folder in the place of a file has code run outside the sandbox.
+#[must_use]
+pub fn names_file(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("wasm"))
 }
 
 /// The name of a component that is given as a file: its stem in kebab-case, without odd letters.
@@ -347,6 +373,15 @@ mod tests {
         let missing = folder.path().join("no");
         let error = component_file(&missing, folder.path(), words).unwrap_err();
         assert!(matches!(error, BuildError::Missing(path) if path == missing));
+        let named = folder.path().join("tool.WASM");
+        std::fs::create_dir(&named).unwrap();
+        std::fs::write(named.join("Cargo.toml"), "").unwrap();
+        for outcome in [
+            component_file(&named, folder.path(), words).map(drop),
+            build(&named, words).map(drop),
+        ] {
+            assert!(matches!(outcome, Err(BuildError::NamedAsFile(path)) if path == named));
+        }
         let error = component_file(folder.path(), folder.path(), words).unwrap_err();
         assert!(matches!(error, BuildError::NoPackage(path) if path == folder.path()));
     }

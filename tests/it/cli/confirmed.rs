@@ -7,6 +7,10 @@ use openprogram_tests::metadata::{Described, telling};
 use super::install::{done, lock, refused};
 use super::project;
 
+/// What a question of a command ends with.
+#[cfg(target_os = "linux")]
+const PROMPT: &str = "[y/N] ";
+
 /// `lying`, which says this of its function.
 fn saying(project: Project, description: &str) -> Project {
     let described = Described {
@@ -32,9 +36,13 @@ fn an_update_that_says_something_new_needs_a_yes() {
     assert_eq!(lock(&project), before);
     #[cfg(target_os = "linux")]
     {
-        assert_eq!(project.run_typing("n\n", &["update", "lying"]).code, 3);
+        let update = ["update", "lying"];
+        // What was typed before the question is no answer to it.
+        let early = [("", "y\n"), (PROMPT, "n\n")];
+        let told = project.run_on_terminal_typing(&update, &early);
+        assert_eq!(told.code, 3, "{told:?}");
         assert_eq!(lock(&project), before);
-        let told = project.run_typing("y\n", &["update", "lying"]);
+        let told = project.run_on_terminal_typing(&update, &[(PROMPT, "y\n")]);
         assert_eq!(told.code, 0, "{told:?}");
         assert_ne!(lock(&project), before);
     }

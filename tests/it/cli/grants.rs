@@ -261,11 +261,62 @@ fn a_person_at_a_terminal_is_asked() {
     let table = "[components.caller]\nsource = \"caller.wasm\"\nenv = [\"COLOUR\"]\n";
     let project = named().file("openprogram.toml", table);
     for (typed, code) in [("\n", 3), ("no\n", 3), ("n\n", 3), ("yes\n", 0)] {
-        let told = project.run_typing(typed, &["grant", "caller"]);
+        let typed = [("[y/N] ", typed)];
+        let told = project.run_on_terminal_typing(&["grant", "caller"], &typed);
         assert_eq!(told.code, code, "{typed:?}: {told:?}");
         assert!(told.stdout.contains("--env COLOUR"), "{told:?}");
         assert_eq!(project.run(&VARIABLE).code, code, "{typed:?}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_shown_with_what_it_leads_to() {
+    let project = named();
+    std::os::unix::fs::symlink("/etc", project.path("prices")).unwrap();
+    for arguments in [
+        &["grant", "caller", "--dir", "ro:prices"][..],
+        &["grants", "caller"],
+        &["doctor"],
+    ] {
+        let told = project.run(arguments).stdout;
+        let note = "it leads through a link to `/etc`, and is refused";
+        assert!(told.contains(note), "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn a_function_with_the_whole_project_changes_nothing_that_is_built_or_trusted() {
+    let settings = "[signatures]\nkeys = [\"keys/one.pem\"]\n\n[components]\n\
+                    file-reach = \"file-reach.wasm\"\ntool = \"tool\"\n\
+                    other = \"other.wasm\"\n";
+    let project = project()
+        .guests(&["file-reach"])
+        .file("other.wasm", many::component("other", 1, 1))
+        .file("keys/one.pem", super::signed::some_key())
+        .file("notes/mine", "")
+        .file("openprogram.toml", settings);
+    done(&project, &["grant", "file-reach", "--dir", "rw:."]);
+    done(&project, &["grant", "other", "--dir", "rw:notes"]);
+    let act = |what: &str, path: &str| {
+        let (what, path) = (format!("what={what}"), format!("path={path}"));
+        let arguments = ["--arg", &what, "--arg", "folder=.", "--arg", &path];
+        done(&project, &[&["run", "act"][..], &arguments].concat()).stdout
+    };
+    for (what, path) in [
+        ("remove", "other.wasm"),
+        ("open-to-write", "file-reach.wasm"),
+        ("remove", "keys/one.pem"),
+        ("create", "tool"),
+        ("make-folder", "tool"),
+        ("make-folder", ".cargo"),
+        ("create", "Cargo.toml"),
+        ("remove-folder", "notes"),
+    ] {
+        assert_eq!(act(what, path), "not-permitted\n", "{what} {path}");
+    }
+    assert_eq!(act("remove", "notes/mine"), "done\n");
+    assert_eq!(act("open", "keys/one.pem"), "done\n");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use openprogram_tests::cli::Project;
 use openprogram_tests::many;
 use serde_json::json;
 
@@ -58,6 +59,88 @@ fn a_fresh_clone_fetches_what_is_locked_and_nothing_else() {
     assert_eq!(lock(&project), locked);
     let project = project.file("shop.wasm", source);
     assert_eq!(run_shop(&project), json!(2));
+}
+
+/// Puts a folder with a build script in the place of a file.
+fn folder_for_file(project: Project, file: &str) -> Project {
+    fs::remove_file(project.path(file)).unwrap();
+    package(project, file)
+}
+
+/// A folder whose build would leave a mark.
+fn package(project: Project, folder: &str) -> Project {
+    let mark = project.path("built");
+    let script = format!("fn main() {{ std::fs::write({mark:?}, \"\").unwrap(); }}");
+    project
+        .file(
+            &format!("{folder}/Cargo.toml"),
+            "[package]\nname = \"shop\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n",
+        )
+        .file(&format!("{folder}/src/lib.rs"), "")
+        .file(&format!("{folder}/build.rs"), script)
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file_is_never_built() {
+    let run = ["run", "add-0", "--arg", "number=1"];
+    let mut shown = String::new();
+    let mut say = |project: &Project, arguments: &[&str]| {
+        let told = project.run(arguments).shown(project);
+        shown.push_str(&format!("$ {}\n{told}\n", arguments.join(" ")));
+        assert!(!project.path("built").exists(), "{told}");
+    };
+    // Named as a file by the project file, with grants and without.
+    let named = "[components]\nshop = \"shop.wasm\"\n";
+    for granted in [false, true] {
+        let project = shop().with_toolchain().file("openprogram.toml", named);
+        if granted {
+            done(&project, &["grant", "shop", "--env", "COLOUR"]);
+        }
+        assert_eq!(done(&project, &run).stdout, "2\n");
+        let project = folder_for_file(project, "shop.wasm");
+        say(&project, &run);
+        for arguments in [&["inspect", "shop"][..], &["build", "shop.wasm"]] {
+            say(&project, arguments);
+        }
+    }
+    // Without the ending, with grants.
+    let bytes = many::component("shop", 1, 1);
+    let named = "[components]\nshop = \"shop\"\n";
+    let project = project()
+        .with_toolchain()
+        .file("shop", &bytes)
+        .file("openprogram.toml", named);
+    done(&project, &["grant", "shop", "--env", "COLOUR"]);
+    let project = folder_for_file(project, "shop");
+    say(&project, &run);
+    // Installed.
+    for file in ["shop.wasm", "shop"] {
+        let project = super::project().with_toolchain().file(file, &bytes);
+        done(&project, &["add", &format!("./{file}")]);
+        let project = folder_for_file(project, file);
+        say(&project, &["update"]);
+    }
+    insta::assert_snapshot!("install_folder_for_file", shown);
+}
+
+#[test]
+fn nothing_is_built_for_a_lock_file_alone() {
+    let project = shop().with_toolchain();
+    done(&project, &["add", "shop.wasm"]);
+    let locked = lock(&project).replace("\"shop.wasm\"", "\"shop\"\nbuilt = true");
+    let project = package(project.file("openprogram.lock", locked), "shop");
+    fs::remove_dir_all(project.path(".openprogram")).unwrap();
+    let mut shown = String::new();
+    for arguments in [
+        &["inspect", "shop"][..],
+        &["run", "add-0", "--arg", "number=1"],
+        &["functions", "--learn"],
+    ] {
+        let outcome = project.run(arguments);
+        shown.push_str(&project.shown(&format!("{}{}", outcome.stdout, outcome.stderr)));
+    }
+    assert!(!project.path("built").exists());
+    insta::assert_snapshot!("install_not_built", shown);
 }
 
 #[test]

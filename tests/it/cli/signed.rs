@@ -40,6 +40,11 @@ impl Signer {
     }
 }
 
+/// A public key in PEM.
+pub(super) fn some_key() -> String {
+    Signer::new().pem
+}
+
 /// A project that has the key of this signer.
 fn project_of(signer: &Signer, required: bool) -> Project {
     let settings = format!("[signatures]\nkeys = [\"keys/acme.pem\"]\nrequired = {required}\n");

@@ -170,12 +170,46 @@ async fn a_grant_that_means_no_folder_ends_the_call_with_the_remedy() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_link_that_a_person_grants_is_the_folder_that_it_leads_to() {
+async fn a_grant_through_a_link_is_refused_with_the_folder_that_is_meant() {
     let project = Project::new();
+    let root = project.path().to_string_lossy().into_owned();
     std::os::unix::fs::symlink("data", project.path().join("link")).unwrap();
-    let host = project.host(&["ro:link"]);
-    let read = host.call("read", json!({"path": "link/file"})).await;
-    assert_eq!(read.result, Ok(json!("data")));
+    std::os::unix::fs::symlink("nowhere", project.path().join("gone")).unwrap();
+    for (grant, expected) in [
+        (
+            "ro:link",
+            expect![
+                "failed: the grant `ro:link` of `client` leads through the link PROJECT/link, which shows nobody where it leads; grant what is meant with `openprogram grant client --dir ro:PROJECT/data=link`, or take the grant back with `openprogram revoke client --dir ro:link`"
+            ],
+        ),
+        (
+            "rw:out/../link/deep=deep",
+            expect![
+                "failed: the grant `rw:out/../link/deep=deep` of `client` leads through the link PROJECT/out/../link, which shows nobody where it leads; grant what is meant with `openprogram grant client --dir rw:PROJECT/data/deep=deep`, or take the grant back with `openprogram revoke client --dir rw:out/../link/deep=deep`"
+            ],
+        ),
+        (
+            "ro:gone",
+            expect![
+                "failed: the grant `ro:gone` of `client` leads through the link PROJECT/gone, which shows nobody where it leads; put a folder there, or take the grant back with `openprogram revoke client --dir ro:gone`"
+            ],
+        ),
+    ] {
+        let called = act(&project.host(&[grant]), "stat", "x", "y").await;
+        expected.assert_eq(&called.seen().replace(&root, "PROJECT"));
+    }
+}
+
+#[tokio::test]
+async fn the_line_that_a_refusal_needs_asks_where_the_grant_asks() {
+    let project = Project::new();
+    let host = project.host(&["ask ro:data"]).approving();
+    let called = act(&host, "create", "data", "new").await;
+    assert!(
+        called.noted().contains("needs `ask rw:data`"),
+        "{}",
+        called.noted()
+    );
 }
 
 #[tokio::test]

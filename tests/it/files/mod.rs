@@ -2,6 +2,7 @@
 //! way out of a folder that is known.
 
 mod grants;
+mod kept;
 mod limits;
 mod ways_out;
 

@@ -251,7 +251,7 @@ async fn the_state_folder_is_known_under_every_name_and_stays_where_it_is() {
         host.call("act-on-two", arguments).await.seen(),
         "not-permitted"
     );
-    let inside = project.host(&["ro:data/alias=state"]).protected(&state);
+    let inside = project.host(&["ro:data/state"]).protected(&state);
     let refused = act(&inside, "stat", "x", "y").await.seen();
     assert!(refused.contains("never granted"), "{refused}");
 }

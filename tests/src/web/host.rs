@@ -92,6 +92,7 @@ impl WebHost {
             line.parse().expect("a grant");
         let path = project.join(&grant.what.path);
         self.permissions.folders.push((grant, path));
+        project.clone_into(&mut self.permissions.project);
         self
     }
 
@@ -107,6 +108,20 @@ impl WebHost {
     #[must_use]
     pub fn protected(mut self, path: &Path) -> Self {
         self.permissions.protected.push(path.to_owned());
+        self
+    }
+
+    /// Lets the guest read this place and not change it.
+    #[must_use]
+    pub fn kept(mut self, path: &Path) -> Self {
+        self.permissions.kept.push(path.to_owned());
+        self
+    }
+
+    /// Has this folder granted to somebody.
+    #[must_use]
+    pub fn anchor(mut self, path: &Path) -> Self {
+        self.permissions.anchors.push(path.to_owned());
         self
     }
 

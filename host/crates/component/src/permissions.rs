@@ -22,6 +22,13 @@ pub struct Permissions {
     /// What is kept from the component also where it lies in a granted folder: the files and folders
     /// of this program.
     pub protected: Vec<PathBuf>,
+    /// What the component does not change where it lies in a granted folder, and may read: what
+    /// components are built from, and what decides whom this program trusts. It need not be there.
+    pub kept: Vec<PathBuf>,
+    /// The granted folders of all components: none of them is moved or removed by another one.
+    pub anchors: Vec<PathBuf>,
+    /// The folder of the project. No granted folder below it is reached through a link.
+    pub project: PathBuf,
     /// The granted variables that are set, with their values.
     pub variables: Vec<(String, String)>,
     /// The granted secrets that are set, by the name of their variable.

@@ -18,10 +18,11 @@ pub(crate) struct Reach {
 
 impl Reach {
     pub(crate) fn of(permissions: Permissions) -> Self {
+        let permissions = Arc::new(permissions);
         Self {
             folders: Folders::of(&permissions),
             patterns: Arc::new(Patterns::of(&permissions)),
-            permissions: Arc::new(permissions),
+            permissions,
         }
     }
 }

@@ -60,7 +60,7 @@ impl Lines {
     }
 
     /// Throws away what was typed before now.
-    pub(super) async fn forget_what_was_typed(&self) {
+    pub(in crate::commands) async fn forget_what_was_typed(&self) {
         while let Ok(Some(_)) = timeout(SILENCE, self.next()).await {}
     }
 

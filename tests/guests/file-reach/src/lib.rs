@@ -173,6 +173,13 @@ pub mod reach {
             "stat" => folder.stat_at(follow, path).map(drop),
             "stat-itself" => folder.stat_at(keep, path).map(drop),
             "hash" => folder.metadata_hash_at(follow, path).map(drop),
+            "create-inside" => {
+                let mode = read | DescriptorFlags::MUTATE_DIRECTORY;
+                let inside = folder.open_at(follow, path, OpenFlags::DIRECTORY, mode)?;
+                inside
+                    .open_at(keep, "new", OpenFlags::CREATE, write)
+                    .map(drop)
+            }
             "make-folder" => folder.create_directory_at(path),
             "remove-folder" => folder.remove_directory_at(path),
             "remove" => folder.unlink_file_at(path),

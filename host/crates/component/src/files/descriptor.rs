@@ -12,7 +12,6 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 };
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 
-use super::stream::{CountedStream, reserve};
 use super::view::{FilesView, Use};
 use super::walk::{Kind, Last, Walked};
 
@@ -54,51 +53,24 @@ impl FilesView<'_> {
     ) -> FsResult<(usize, Walked)> {
         let at = self.enter(handle, wanted, path).await?;
         let walked = self.walked(handle, at, path, last).await?;
+        if wanted == Use::Write && walked.is_kept {
+            return Err(self.refuse_kept(at, path));
+        }
         Ok((at, walked))
     }
 
-    /// The place of what is moved or removed, and not that of what it links to. A folder that holds what is ours stays where it is.
+    /// The place of what is moved or removed, and not that of what it links to. A folder that is
+    /// granted, or holds what is ours, stays where it is.
     async fn reach_to_change(
         &mut self,
         handle: &Resource<Descriptor>,
         path: &str,
     ) -> FsResult<Walked> {
         let (at, walked) = self.reach(handle, Use::Write, path, Last::Keep).await?;
-        if self.files.open.protected.lies_below(walked.identity) {
+        if self.files.open.protected.now().lies_below(walked.identity) {
             return Err(self.refuse_protected(at, path));
         }
         Ok(walked)
-    }
-
-    /// The stream into a file that was made below, with the counter around it.
-    fn counted(
-        &mut self,
-        handle: u32,
-        stream: Resource<DynOutputStream>,
-        at: Option<u64>,
-    ) -> FsResult<Resource<DynOutputStream>> {
-        let inner = self.wasi.table.delete(stream)?;
-        let Descriptor::File(file) = self.wasi.table.get(&Resource::new_borrow(handle))? else {
-            return Err(ErrorCode::IsDirectory.into());
-        };
-        let counted: DynOutputStream = Box::new(CountedStream {
-            inner,
-            file: Arc::clone(&file.file),
-            at,
-            file_size_max: self.files.limits.file_size,
-            counters: self.files.counters.clone(),
-        });
-        Ok(self.wasi.table.push(counted)?)
-    }
-
-    /// Counts what a file is about to hold beyond what it has.
-    fn reserve(&mut self, handle: &Resource<Descriptor>, at: u64, bytes: u64) -> FsResult<u64> {
-        let Descriptor::File(file) = self.wasi.table.get(handle)? else {
-            return Ok(0);
-        };
-        let max = self.files.limits.file_size;
-        let reserved = reserve(&file.file, Some(at), bytes, max, &self.files.counters);
-        reserved.map_err(FsError::trap)
     }
 
     fn count_made(&self, walked: &Walked) -> FsResult<()> {
@@ -142,6 +114,7 @@ impl HostDescriptor for FilesView<'_> {
 
     async fn set_size(&mut self, fd: Resource<Descriptor>, size: Filesize) -> FsResult<()> {
         self.enter(&fd, Use::Write, "").await?;
+        self.check_not_ours(&fd)?;
         // Growing writes everything between the old end and the new one.
         let old = match self.wasi.table.get(&fd)? {
             Descriptor::File(file) => file.file.metadata().map_or(0, |metadata| metadata.len()),
@@ -181,6 +154,7 @@ impl HostDescriptor for FilesView<'_> {
         offset: Filesize,
     ) -> FsResult<Filesize> {
         self.enter(&fd, Use::Write, "").await?;
+        self.check_not_ours(&fd)?;
         let counted = self.reserve(&fd, offset, bytes.len() as u64)?;
         let written = self.wasi.write(fd, bytes, offset).await;
         if written.is_err() {
@@ -278,16 +252,21 @@ impl HostDescriptor for FilesView<'_> {
             None if makes => self.count_made(&walked)?,
             _ => {}
         }
+        let folder = fd.rep();
         let opened = self
             .wasi
             .open_at(fd, PathFlags::empty(), walked.path, open_flags, flags)
             .await?;
         self.files.of_handle.insert(opened.rep(), at);
+        if walked.is_kept || self.files.kept_handles.contains(&folder) {
+            self.files.kept_handles.insert(opened.rep());
+        }
         Ok(opened)
     }
 
     fn drop(&mut self, fd: Resource<Descriptor>) -> wasmtime::Result<()> {
         self.files.of_handle.remove(&fd.rep());
+        self.files.kept_handles.remove(&fd.rep());
         HostDescriptor::drop(&mut self.wasi, fd)
     }
 
@@ -313,6 +292,9 @@ impl HostDescriptor for FilesView<'_> {
         new_path: String,
     ) -> FsResult<()> {
         let old = self.reach_to_change(&fd, &path).await?;
+        if old.kind == Some(Kind::Link) {
+            return Err(self.refuse_moved_link(&path, &fd));
+        }
         let new = self.reach_to_change(&new_fd, &new_path).await?;
         self.wasi.rename_at(fd, old.path, new_fd, new.path).await
     }
@@ -345,6 +327,7 @@ impl HostDescriptor for FilesView<'_> {
         fd: Resource<Descriptor>,
         offset: Filesize,
     ) -> FsResult<Resource<DynOutputStream>> {
+        self.check_not_ours(&fd)?;
         let handle = fd.rep();
         let stream = self.wasi.write_via_stream(fd, offset)?;
         self.counted(handle, stream, Some(offset))
@@ -354,6 +337,7 @@ impl HostDescriptor for FilesView<'_> {
         &mut self,
         fd: Resource<Descriptor>,
     ) -> FsResult<Resource<DynOutputStream>> {
+        self.check_not_ours(&fd)?;
         let handle = fd.rep();
         let stream = self.wasi.append_via_stream(fd)?;
         self.counted(handle, stream, None)

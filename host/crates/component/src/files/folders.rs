@@ -7,22 +7,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use openprogram_core::grant::{
-    FolderAccess, FolderGrant, Grant, GrantKind, revoke_command, shell_word,
+    FolderAccess, FolderGrant, Grant, GrantKind, grant_words, revoke_command, shell_word,
 };
 use openprogram_core::guest::CallError;
 use wasmtime_wasi::filesystem::Dir as OpenDir;
 use wasmtime_wasi::{FsPerms, OpenMode};
 
 use super::names::{is_bad_on_windows, is_own};
-use super::protected::{Identity, Protected};
+use super::protected::{Guard, Identity, Known, Protected, concerns};
 use crate::permissions::Permissions;
 
 /// The granted folders of one component. Nothing is opened before the first call.
 #[derive(Default)]
 pub(crate) struct Folders {
-    component: String,
-    granted: Vec<(Grant<FolderGrant>, PathBuf)>,
-    places: Vec<PathBuf>,
+    permissions: Arc<Permissions>,
     opened: Mutex<Option<Arc<OpenFolders>>>,
 }
 
@@ -44,11 +42,9 @@ pub(super) struct OpenFolder {
 }
 
 impl Folders {
-    pub(crate) fn of(permissions: &Permissions) -> Self {
+    pub(crate) fn of(permissions: &Arc<Permissions>) -> Self {
         Self {
-            component: permissions.component.clone(),
-            granted: permissions.folders.clone(),
-            places: permissions.protected.clone(),
+            permissions: Arc::clone(permissions),
             opened: Mutex::default(),
         }
     }
@@ -68,13 +64,20 @@ impl Folders {
     }
 
     fn open_all(&self) -> Result<OpenFolders, CallError> {
-        if self.granted.is_empty() {
+        let Permissions {
+            folders: granted,
+            protected: hidden,
+            kept,
+            anchors,
+            ..
+        } = &*self.permissions;
+        if granted.is_empty() {
             return Ok(OpenFolders::default());
         }
-        let protected = Protected::of(&self.places);
+        let all = Protected::of(hidden, kept, anchors).now();
         let mut folders: Vec<OpenFolder> = Vec::new();
-        for (grant, path) in &self.granted {
-            let folder = self.open_one(grant, path, &protected)?;
+        for (grant, path) in granted {
+            let folder = self.open_one(grant, path, &all)?;
             let name = guest_name(&grant.what);
             let same = |known: &&mut OpenFolder| guest_name(&known.read.what) == name;
             match folders.iter_mut().find(same) {
@@ -90,6 +93,15 @@ impl Folders {
                 }
             }
         }
+        let concerned = |places: &[PathBuf], writes: bool| -> Vec<PathBuf> {
+            let is_concerned = |place: &&PathBuf| {
+                let mut folders = folders.iter().filter(|f| f.write.is_some() || !writes);
+                folders.any(|folder| concerns(place, &folder.real))
+            };
+            places.iter().filter(is_concerned).cloned().collect()
+        };
+        let (hidden, kept) = (concerned(hidden, false), concerned(kept, true));
+        let protected = Protected::of(&hidden, &kept, &concerned(anchors, true));
         Ok(OpenFolders {
             folders,
             protected: Arc::new(protected),
@@ -100,8 +112,11 @@ impl Folders {
         &self,
         grant: &Grant<FolderGrant>,
         path: &Path,
-        protected: &Protected,
+        protected: &Known,
     ) -> Result<OpenFolder, CallError> {
+        if let Some(link) = self.link_on_the_way(path) {
+            return Err(self.refused(grant, self.instead_of_link(grant, path, &link)));
+        }
         let real = path.canonicalize().map_err(|error| {
             let path = shell_word(&path.to_string_lossy());
             let problem = match error.kind() {
@@ -112,12 +127,18 @@ impl Folders {
             };
             self.refused(grant, problem)
         })?;
+        let guard = protected.guard_of_path(&real);
         let is_ours = real
             .components()
-            .any(|part| is_own(&part.as_os_str().to_string_lossy()))
-            || protected.holds(&real);
-        if is_ours {
+            .any(|part| is_own(&part.as_os_str().to_string_lossy()));
+        if is_ours || guard == Some(Guard::Hidden) {
             let problem = "means what belongs to this program itself, which is never granted";
+            return Err(self.refused(grant, problem.to_owned()));
+        }
+        let writes = grant.what.access == FolderAccess::ReadWrite;
+        if writes && guard == Some(Guard::Kept) {
+            let problem = "lies in what a component is built from, which functions do not change; \
+                           grant it with `ro:`, or a folder elsewhere";
             return Err(self.refused(grant, problem.to_owned()));
         }
         if cfg!(windows) && guest_name(&grant.what).split('/').any(is_bad_on_windows) {
@@ -133,7 +154,6 @@ impl Folders {
             let problem = format!("means a folder that cannot be opened: {error}");
             self.refused(grant, problem)
         })?;
-        let writes = grant.what.access == FolderAccess::ReadWrite;
         Ok(OpenFolder {
             read: grant.clone(),
             write: writes.then(|| grant.clone()),
@@ -143,9 +163,40 @@ impl Folders {
         })
     }
 
+    /// The first link on the way from the folder of the project to a granted one. A link can come
+    /// with a clone, and says on no screen where it leads.
+    fn link_on_the_way(&self, path: &Path) -> Option<PathBuf> {
+        let project = &self.permissions.project;
+        let below = path.strip_prefix(project).ok()?;
+        let mut place = project.clone();
+        below.components().find_map(|part| {
+            place.push(part);
+            let found = place.symlink_metadata();
+            found
+                .is_ok_and(|found| found.is_symlink())
+                .then(|| place.clone())
+        })
+    }
+
+    fn instead_of_link(&self, grant: &Grant<FolderGrant>, path: &Path, link: &Path) -> String {
+        let link = shell_word(&link.to_string_lossy());
+        let real = path.canonicalize().ok().and_then(|real| {
+            let mut instead = grant.clone();
+            instead.what.path = real.to_str()?.to_owned();
+            Some(grant_words(GrantKind::Dirs, &instead.to_string()))
+        });
+        let remedy = real.map_or("put a folder there".to_owned(), |words| {
+            format!(
+                "grant what is meant with `openprogram grant {} {words}`",
+                self.permissions.component
+            )
+        });
+        format!("leads through the link {link}, which shows nobody where it leads; {remedy}")
+    }
+
     fn refused(&self, grant: &Grant<FolderGrant>, problem: String) -> CallError {
         let line = grant.to_string();
-        let component = &self.component;
+        let component = &self.permissions.component;
         let revoke = revoke_command(component, GrantKind::Dirs, &line);
         CallError::Denied {
             message: format!(
@@ -158,6 +209,11 @@ impl Folders {
 }
 
 impl OpenFolders {
+    /// Whether functions do not write to what has this identity, as it is now.
+    pub(super) fn is_guarded(&self, identity: Option<Identity>) -> bool {
+        self.protected.now().guard(identity).is_some()
+    }
+
     /// Whether every path still leads to the folder that is open.
     fn is_still(&self) -> bool {
         let is_still = |folder: &OpenFolder| Identity::at(&folder.real) == folder.identity;

@@ -1,17 +1,31 @@
 //! Names that no guest touches, and those that Windows reads as something else.
 
-/// The project file, the lock file and the state folder. Whoever writes one of them decides what
-/// components may do, now or in a folder where somebody runs this program next.
-const OWN: [&str; 3] = ["openprogram.toml", "openprogram.lock", ".openprogram"];
+/// The project file and the lock file. Whoever writes one of them decides what components may do,
+/// now or in a folder where somebody runs this program next.
+const OWN_FILES: [&str; 2] = ["openprogram.toml", "openprogram.lock"];
+/// The state folder, as above.
+const OWN_FOLDER: &str = ".openprogram";
+/// What programs put before the name of a file while they write it.
+const MARKS: [char; 4] = ['.', '#', '~', '_'];
 /// Devices that Windows finds in every folder, under any ending.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
 /// Whether a name is one of ours on some file system: those of macOS and Windows ignore case, some
 /// of macOS ignore characters that nobody sees, and Windows ignores dots and spaces at the end.
+///
+/// So is what begins with one of ours: a file that is written beside its place, by this program or
+/// by an editor, has such a name before it is the file.
 pub(super) fn is_own(name: &str) -> bool {
+    let folded = folded(name);
+    let bare = folded.trim_start_matches(MARKS);
+    folded.starts_with(OWN_FOLDER) || OWN_FILES.iter().any(|own| bare.starts_with(own))
+}
+
+/// A name in the one form that stands for all that some file system takes for it.
+pub(super) fn folded(name: &str) -> String {
     let seen = name.chars().filter(|c| !is_invisible(*c));
     let folded: String = seen.flat_map(char::to_lowercase).collect();
-    OWN.contains(&folded.trim_end_matches(['.', ' ']))
+    folded.trim_end_matches(['.', ' ']).to_owned()
 }
 
 fn is_invisible(c: char) -> bool {
@@ -60,13 +74,21 @@ mod tests {
             ".openprogram . ",
             ".open\u{200c}program",
             "openprogram.toml ",
+            // As they are written by us, and by editors.
+            "openprogram.toml.4711.new",
+            "openprogram.lock.4711.new",
+            "openprogram.toml~",
+            ".openprogram.toml.swp",
+            "#openprogram.toml#",
+            ".#openprogram.lock",
+            ".openprogram.new",
         ] {
             assert!(is_own(own), "{own:?}");
         }
         for other in [
             "openprogram",
-            "openprogram.toml.bak",
-            "openprogram.toml~",
+            "my-openprogram.toml",
+            "openprogram.md",
             "toml",
             "",
         ] {

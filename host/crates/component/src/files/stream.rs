@@ -4,8 +4,16 @@ use std::fs::File;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use wasmtime_wasi::p2::{DynOutputStream, OutputStream, Pollable, StreamError, StreamResult};
+use wasmtime::component::Resource;
+use wasmtime_wasi::filesystem::Descriptor;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::{
+    DynOutputStream, FsError, FsResult, OutputStream, Pollable, StreamError, StreamResult,
+};
 
+use super::folders::OpenFolders;
+use super::protected::Identity;
+use super::view::FilesView;
 use crate::counters::Counters;
 use crate::limits::LimitReached;
 
@@ -37,6 +45,45 @@ pub(super) fn reserve(
     Ok(counted)
 }
 
+impl FilesView<'_> {
+    /// The stream into a file that was made below, with the counter around it.
+    pub(super) fn counted(
+        &mut self,
+        handle: u32,
+        stream: Resource<DynOutputStream>,
+        at: Option<u64>,
+    ) -> FsResult<Resource<DynOutputStream>> {
+        let inner = self.wasi.table.delete(stream)?;
+        let Descriptor::File(file) = self.wasi.table.get(&Resource::new_borrow(handle))? else {
+            return Err(ErrorCode::IsDirectory.into());
+        };
+        let counted: DynOutputStream = Box::new(CountedStream {
+            inner,
+            file: Arc::clone(&file.file),
+            at,
+            file_size_max: self.files.limits.file_size,
+            counters: self.files.counters.clone(),
+            open: Arc::clone(&self.files.open),
+        });
+        Ok(self.wasi.table.push(counted)?)
+    }
+
+    /// Counts what a file is about to hold beyond what it has.
+    pub(super) fn reserve(
+        &mut self,
+        handle: &Resource<Descriptor>,
+        at: u64,
+        bytes: u64,
+    ) -> FsResult<u64> {
+        let Descriptor::File(file) = self.wasi.table.get(handle)? else {
+            return Ok(0);
+        };
+        let max = self.files.limits.file_size;
+        let reserved = reserve(&file.file, Some(at), bytes, max, &self.files.counters);
+        reserved.map_err(FsError::trap)
+    }
+}
+
 /// A stream into a file that counts.
 pub(super) struct CountedStream {
     pub(super) inner: DynOutputStream,
@@ -45,10 +92,16 @@ pub(super) struct CountedStream {
     pub(super) at: Option<u64>,
     pub(super) file_size_max: u64,
     pub(super) counters: Counters,
+    pub(super) open: Arc<OpenFolders>,
 }
 
 impl CountedStream {
     fn count(&mut self, bytes: usize) -> StreamResult<u64> {
+        // What was any file when the stream was made may have become one of ours.
+        if self.open.is_guarded(Identity::of_open(&self.file)) {
+            let error = wasmtime::Error::msg("the file belongs to the host now");
+            return Err(StreamError::LastOperationFailed(error));
+        }
         let bytes = bytes as u64;
         let counted = reserve(
             &self.file,

@@ -14,6 +14,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::{FsError, FsResult};
 
 use super::folders::{OpenFolder, OpenFolders};
+use super::protected::Identity;
 use super::walk::{Astray, Last, Walked, walk};
 use crate::counters::Counters;
 use crate::limits::Limits;
@@ -33,6 +34,8 @@ pub(crate) struct Files {
     services: Option<Arc<dyn HostServices>>,
     /// The folder of each handle.
     pub(super) of_handle: HashMap<u32, usize>,
+    /// The handles of what may be read and is not changed.
+    pub(super) kept_handles: HashSet<u32>,
     /// The number of entries of each listing.
     pub(super) listings: HashMap<u32, u64>,
     /// What was answered about a use of a folder.
@@ -66,6 +69,7 @@ impl Files {
             limits,
             services,
             of_handle: HashMap::new(),
+            kept_handles: HashSet::new(),
             listings: HashMap::new(),
             answers: HashMap::new(),
             noted: HashSet::new(),
@@ -97,7 +101,6 @@ impl Files {
         let needed = refusal.needs_write.then(|| {
             let mut grant = folder.read.clone();
             grant.what.access = FolderAccess::ReadWrite;
-            grant.asks = false;
             grant.to_string()
         });
         let message = format!("`{what}` {}", refusal.why);
@@ -130,8 +133,11 @@ const READ_ONLY: Refusal = Refusal {
 };
 const OUTSIDE: Refusal = never("leads out of the granted folder");
 const PROTECTED: Refusal = never("belongs to this program itself, which is never granted");
+const KEPT: Refusal =
+    never("decides what this program builds or trusts, and functions do not change it");
 const SPECIAL: Refusal = never("is neither a file nor a folder");
 const LINK: Refusal = never("would be a link, and functions make none");
+const LINK_MOVED: Refusal = never("is a link, and functions move none");
 const BAD_NAME: Refusal = never("has a name that this system reads otherwise");
 const UNANSWERED: Refusal = never("needs a yes, which was not given");
 
@@ -153,6 +159,9 @@ impl FilesView<'_> {
         let Some(grant) = grant else {
             return Err(self.files.refuse(at, path, &READ_ONLY).into());
         };
+        if wanted == Use::Write && self.files.kept_handles.contains(&handle.rep()) {
+            return Err(self.files.refuse(at, path, &KEPT).into());
+        }
         if grant.asks && !self.is_approved(at, wanted, &grant).await {
             return Err(self.files.refuse(at, path, &UNANSWERED).into());
         }
@@ -211,7 +220,7 @@ impl FilesView<'_> {
         let owned = path.to_owned();
         let walked = blocking(move || {
             let dir = Dir::from_std_file(file.try_clone().map_err(Astray::System)?);
-            walk(&dir, &owned, last, &protected)
+            walk(&dir, &owned, last, &protected.now())
         });
         walked.await?.map_err(|astray| {
             let refusal = match astray {
@@ -232,6 +241,36 @@ impl FilesView<'_> {
     /// Refuses to open what is neither file nor folder: opening a pipe waits for its other end.
     pub(super) fn refuse_special(&mut self, at: usize, path: &str) -> FsError {
         self.files.refuse(at, path, &SPECIAL).into()
+    }
+
+    /// Refuses to write into a file that has become one of ours since it was opened.
+    pub(super) fn check_not_ours(&mut self, handle: &Resource<Descriptor>) -> FsResult<()> {
+        let Descriptor::File(file) = self.wasi.table.get(handle)? else {
+            return Ok(());
+        };
+        if !self.files.open.is_guarded(Identity::of_open(&file.file)) {
+            return Ok(());
+        }
+        let at = self.files.of_handle.get(&handle.rep()).copied();
+        let at = at.ok_or(ErrorCode::BadDescriptor)?;
+        Err(self.files.refuse(at, "", &PROTECTED).into())
+    }
+
+    /// Refuses to change what decides what this program builds or trusts.
+    pub(super) fn refuse_kept(&mut self, at: usize, path: &str) -> FsError {
+        self.files.refuse(at, path, &KEPT).into()
+    }
+
+    /// Refuses to move a link: elsewhere it could stand for a folder that is granted.
+    pub(super) fn refuse_moved_link(
+        &mut self,
+        path: &str,
+        handle: &Resource<Descriptor>,
+    ) -> FsError {
+        match self.files.of_handle.get(&handle.rep()).copied() {
+            Some(at) => self.files.refuse(at, path, &LINK_MOVED).into(),
+            None => ErrorCode::BadDescriptor.into(),
+        }
     }
 
     /// Refuses what belongs to this program.

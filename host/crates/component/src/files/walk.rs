@@ -8,7 +8,7 @@ use std::io;
 use cap_std::fs::{Dir, FileType};
 
 use super::names::{is_bad_on_windows, is_own};
-use super::protected::{Identity, Protected};
+use super::protected::{Guard, Identity, Known};
 
 /// Longest path, as on Linux.
 const PATH_BYTES_MAX: usize = 4_096;
@@ -40,6 +40,8 @@ pub(super) struct Walked {
     /// What is there; `None` when nothing is, but its folder is.
     pub(super) kind: Option<Kind>,
     pub(super) identity: Option<Identity>,
+    /// Whether it is, or lies in, what may be read and is not changed.
+    pub(super) is_kept: bool,
     /// Whether the path asks for a folder, by a slash at its end.
     pub(super) is_folder_wanted: bool,
 }
@@ -77,7 +79,7 @@ pub(super) fn walk(
     folder: &Dir,
     path: &str,
     last: Last,
-    protected: &Protected,
+    protected: &Known,
 ) -> Result<Walked, Astray> {
     if path.is_empty() {
         return Err(Astray::NotFound);
@@ -85,6 +87,7 @@ pub(super) fn walk(
     let mut walk = Walk {
         pending: Vec::new(),
         done: Vec::new(),
+        kept_from: None,
         is_folder_wanted: false,
         links: 0,
     };
@@ -95,7 +98,7 @@ pub(super) fn walk(
             return Err(at.0.map_or(Astray::NotFound, |_| Astray::NotAFolder));
         }
         if step == ".." {
-            walk.done.pop().ok_or(Astray::Outside)?;
+            walk.back()?;
             at = (Some(Kind::Folder), None);
             continue;
         }
@@ -105,8 +108,18 @@ pub(super) fn walk(
         if cfg!(windows) && is_bad_on_windows(&step) {
             return Err(Astray::BadName);
         }
+        let parent = match at.1 {
+            None if !protected.is_empty() => identity(folder, &walk.path()),
+            known => known,
+        };
+        let named = protected.guard_of_name(parent, &step);
         walk.done.push(step);
-        at = look(folder, &walk.path(), protected)?;
+        at = look(folder, &walk.path())?;
+        match named.max(protected.guard(at.1)) {
+            Some(Guard::Hidden) => return Err(Astray::Protected),
+            Some(Guard::Kept) if walk.kept_from.is_none() => walk.kept_from = Some(walk.done.len()),
+            _ => {}
+        }
         let is_last = walk.pending.is_empty();
         if at.0 == Some(Kind::Link) && !(is_last && last == Last::Keep) {
             walk.follow(folder)?;
@@ -121,6 +134,7 @@ pub(super) fn walk(
         path: walk.path(),
         kind,
         identity,
+        is_kept: walk.kept_from.is_some(),
         is_folder_wanted: walk.is_folder_wanted,
     })
 }
@@ -130,6 +144,8 @@ struct Walk {
     pending: Vec<String>,
     /// Steps made: none of them is a link.
     done: Vec<String>,
+    /// How many steps lead to the first of them that is kept.
+    kept_from: Option<usize>,
     is_folder_wanted: bool,
     links: usize,
 }
@@ -160,8 +176,18 @@ impl Walk {
         }
         let target = folder.read_link_contents(self.path())?;
         let target = target.into_os_string().into_string();
-        self.done.pop();
+        self.back()?;
         self.push(&target.map_err(|_| Astray::NotText)?)
+    }
+
+    /// Takes the last step back.
+    fn back(&mut self) -> Result<(), Astray> {
+        self.done.pop().ok_or(Astray::Outside)?;
+        let is_out = |from: &usize| self.done.len() < *from;
+        if self.kept_from.as_ref().is_some_and(is_out) {
+            self.kept_from = None;
+        }
+        Ok(())
     }
 
     fn path(&self) -> String {
@@ -173,22 +199,23 @@ impl Walk {
     }
 }
 
+/// What a folder is that was walked to.
+fn identity(folder: &Dir, path: &str) -> Option<Identity> {
+    let metadata = match path {
+        "." => folder.dir_metadata(),
+        path => folder.symlink_metadata(path),
+    };
+    Identity::of(&metadata.ok()?)
+}
+
 /// What is at a path without links.
-fn look(
-    folder: &Dir,
-    path: &str,
-    protected: &Protected,
-) -> Result<(Option<Kind>, Option<Identity>), Astray> {
+fn look(folder: &Dir, path: &str) -> Result<(Option<Kind>, Option<Identity>), Astray> {
     let metadata = match folder.symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((None, None)),
         Err(error) => return Err(error.into()),
     };
-    let identity = Identity::of(&metadata);
-    if protected.has(identity) {
-        return Err(Astray::Protected);
-    }
-    Ok((Some(kind(metadata.file_type())), identity))
+    Ok((Some(kind(metadata.file_type())), Identity::of(&metadata)))
 }
 
 fn kind(file_type: FileType) -> Kind {
@@ -211,6 +238,7 @@ mod tests {
 
     use cap_std::ambient_authority;
 
+    use super::super::protected::Protected;
     use super::*;
 
     /// `in/` is the folder; `out/` lies beside it.
@@ -267,7 +295,8 @@ mod tests {
     #[test]
     fn paths_lead_to_what_they_name_and_never_out_of_their_folder() {
         let (outer, dir) = folder();
-        let protected = Protected::of(&[outer.path().join("in/state")]);
+        let state = [outer.path().join("in/state")];
+        let protected = Protected::of(&state, &[], &[]).now();
         for (path, followed, kept) in [
             ("file", "file File", "file File"),
             (".", ". Folder as a folder", ". Folder as a folder"),
@@ -321,7 +350,7 @@ mod tests {
     fn paths_without_end_are_refused_before_they_are_walked() {
         let (_outer, dir) = folder();
         let long = "a/".repeat(5_000);
-        let walked = walk(&dir, &long, Last::Follow, &Protected::default());
+        let walked = walk(&dir, &long, Last::Follow, &Known::default());
         assert_eq!(told(walked), "TooLong");
     }
 }

@@ -1,0 +1,213 @@
+//! What a build of a source folder reads or runs, so that no function changes it: builds run code as
+//! the person who builds.
+//!
+//! A build script may read anything. What is found here is what cargo itself looks at, and the
+//! folders that manifests name by their path.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use super::names_file;
+
+/// Most folders that are followed from one source.
+const FOLDERS_MAX: usize = 100;
+/// Largest manifest that is read.
+const MANIFEST_BYTES_MAX: u64 = 1024 * 1024;
+/// What cargo and rustup look for in a folder and in all above it.
+const ABOVE: [&str; 5] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    ".cargo",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+];
+/// What a package holds beside these, where it is not kept whole.
+const PACKAGE: [&str; 5] = ["build.rs", "build", "src", "target", "SKILL.md"];
+
+/// The files and folders, there or not, that decide what building this source does; for a file, that
+/// file. A folder is among them whole, unless the project lies in it: then it is what a package holds
+/// by custom, and what its manifest names.
+#[must_use]
+pub fn inputs(source: &Path, project_folder: &Path) -> Vec<PathBuf> {
+    if names_file(source) || source.is_file() {
+        return vec![source.to_owned()];
+    }
+    let project = real(project_folder);
+    let mut found = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut folders = vec![real(source)];
+    while let Some(folder) = folders.pop() {
+        if seen.len() >= FOLDERS_MAX || !seen.insert(folder.clone()) {
+            continue;
+        }
+        if project.starts_with(&folder) {
+            found.extend(ABOVE.iter().chain(&PACKAGE).map(|name| folder.join(name)));
+            found.extend(scripts(&folder));
+        } else {
+            found.insert(folder.clone());
+        }
+        for above in folder.ancestors().skip(1) {
+            found.extend(ABOVE.iter().map(|name| above.join(name)));
+            if above.join("Cargo.toml").is_file() {
+                found.insert(above.join("target"));
+                follow(above, &project, &mut folders, &mut found);
+            }
+        }
+        follow(&folder, &project, &mut folders, &mut found);
+    }
+    found.into_iter().collect()
+}
+
+/// Adds what the manifest in a folder names by its path.
+fn follow(
+    folder: &Path,
+    project: &Path,
+    folders: &mut Vec<PathBuf>,
+    found: &mut BTreeSet<PathBuf>,
+) {
+    for named in named_paths(&folder.join("Cargo.toml")) {
+        let path = real(&folder.join(named));
+        if !path.is_file() {
+            folders.push(path);
+            continue;
+        }
+        // A build script has modules beside it.
+        if let Some(beside) = path.parent()
+            && !project.starts_with(beside)
+        {
+            found.insert(beside.to_owned());
+        }
+        found.insert(path);
+    }
+}
+
+/// The texts under `path` and `build` in a manifest; none where it cannot be read.
+fn named_paths(manifest: &Path) -> Vec<String> {
+    let mut text = String::new();
+    let read = File::open(manifest)
+        .and_then(|file| file.take(MANIFEST_BYTES_MAX).read_to_string(&mut text));
+    let Ok(table) = text.parse::<toml::Table>() else {
+        return Vec::new();
+    };
+    let mut named = Vec::new();
+    let mut tables = vec![table];
+    while let (Ok(_), Some(table)) = (&read, tables.pop()) {
+        for (key, value) in table {
+            match value {
+                toml::Value::String(path) if matches!(&*key, "path" | "build") => named.push(path),
+                toml::Value::Table(inner) => tables.push(inner),
+                toml::Value::Array(items) => {
+                    tables.extend(items.into_iter().filter_map(|item| match item {
+                        toml::Value::Table(inner) => Some(inner),
+                        _ => None,
+                    }));
+                }
+                _ => {}
+            }
+        }
+    }
+    named
+}
+
+/// Rust sources that lie in a folder itself: modules of its build script.
+fn scripts(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
+        .collect()
+}
+
+/// A path without links and `..`, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    path.ancestors()
+        .find_map(|above| {
+            let rest = path.strip_prefix(above).ok()?;
+            let real = above.canonicalize().ok()?;
+            Some(if rest.as_os_str().is_empty() {
+                real
+            } else {
+                real.join(rest)
+            })
+        })
+        .unwrap_or_else(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(source: &str, files: &[(&str, &str)]) -> Vec<String> {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        for (file, text) in files {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        fs::create_dir_all(root.join("project")).unwrap();
+        let found = inputs(&root.join("project").join(source), &root.join("project"));
+        let below = found
+            .iter()
+            .filter_map(|path| path.strip_prefix(&root).ok());
+        below.map(|path| path.display().to_string()).collect()
+    }
+
+    fn names(folder: &str, more: &[&str]) -> Vec<String> {
+        let names = ABOVE.iter().chain(more);
+        names.map(|name| format!("{folder}{name}")).collect()
+    }
+
+    #[test]
+    fn a_source_in_the_project_is_kept_whole_with_all_that_it_is_built_from() {
+        let manifest = "[package]\nbuild = \"../scripts/b.rs\"\n[dependencies]\n\
+                        a = { path = \"../../a\" }\n[target.'cfg(unix)'.dependencies.b]\n\
+                        path = \"../b\"\n[[bin]]\npath = \"src/x.rs\"";
+        let found = shown(
+            "tool",
+            &[
+                ("project/tool/Cargo.toml", manifest),
+                ("project/tool/src/x.rs", ""),
+                ("project/scripts/b.rs", ""),
+                ("a/Cargo.toml", "[dependencies]\nc = { path = \"../c\" }"),
+                (
+                    "project/b/Cargo.toml",
+                    "[dependencies]\ntool = { path = \"../tool\" }",
+                ),
+            ],
+        );
+        let mut expected: Vec<String> = ["a", "c", "project/b", "project/scripts"]
+            .map(str::to_owned)
+            .to_vec();
+        expected.extend(
+            ["project/scripts/b.rs", "project/tool", "project/tool/src"].map(str::to_owned),
+        );
+        expected.push("project/tool/src/x.rs".to_owned());
+        expected.extend(names("", &[]));
+        expected.extend(names("project/", &[]));
+        expected.sort();
+        let mut found = found;
+        found.sort();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn of_a_source_that_is_the_project_what_a_package_holds_is_kept() {
+        let mut found = shown(".", &[("project/Cargo.toml", ""), ("project/extra.rs", "")]);
+        found.sort();
+        let mut expected = names("project/", &PACKAGE);
+        expected.push("project/extra.rs".to_owned());
+        expected.extend(names("", &[]));
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_not_there_and_what_is_a_file_are_kept_too() {
+        assert_eq!(shown("tool.wasm", &[]), ["project/tool.wasm"]);
+        assert_eq!(shown("tool", &[("project/tool", "")]), ["project/tool"]);
+        assert!(shown("deep/tool", &[]).contains(&"project/deep/tool".to_owned()));
+    }
+}
