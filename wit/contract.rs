@@ -2,17 +2,22 @@
 // sides hash the same bytes; nothing else may be added here.
 
 /// The files of the package `openprogram:agentic`, by name, in the order in which they are hashed.
-pub(crate) const CONTRACT_FILES: [(&str, &str); 9] = [
+pub(crate) const CONTRACT_FILES: [(&str, &str); 10] = [
     ("types.wit", include_str!("types.wit")),
     ("runtime.wit", include_str!("runtime.wit")),
     ("decision.wit", include_str!("decision.wit")),
     ("functions.wit", include_str!("functions.wit")),
     ("ask.wit", include_str!("ask.wit")),
+    ("progress.wit", include_str!("progress.wit")),
     ("metadata.wit", include_str!("metadata.wit")),
     ("model.wit", include_str!("model.wit")),
     ("decider.wit", include_str!("decider.wit")),
     ("world.wit", include_str!("world.wit")),
 ];
+
+/// The part of WASI that the contract refers to, a package of its own. It is released, so it is not
+/// hashed.
+pub(crate) const POLL_FILE: &str = include_str!("deps/io/poll.wit");
 
 /// The custom section of a component's core module that holds the contract hash, as lower-case
 /// hexadecimal text.

@@ -115,19 +115,24 @@ pub mod decider;
 pub mod decision;
 pub mod functions;
 pub mod model;
+pub mod progress;
 
 mod contract;
 mod failure;
+mod reply;
 mod runtime;
+mod started;
 mod turn;
 mod value;
 
 pub use failure::{DecisionKind, Failure, FailureKind, StructuredCode};
 pub use openprogram_guest_macros::functions;
+pub use reply::{Reply, Usage};
 pub use runtime::Runtime;
 pub use serde_json::{Value, json};
+pub use started::{RetryInfo, StartedTurn, TurnEvent, join_all, next_of};
 pub use turn::tools::{ToolChoice, ToolSet};
-pub use turn::{Answer, Chosen, Reply, Request, Turn, Usage};
+pub use turn::{Answer, Chosen, Request, Turn};
 pub use value::Json;
 
 /// A result whose error is, unless said otherwise, a [`Failure`].
@@ -159,14 +164,17 @@ mod bindings {
 /// For generated code only.
 #[doc(hidden)]
 pub mod __private {
-    pub use super::bindings::openprogram::agentic::{ask, decision, functions, runtime, types};
+    pub use super::bindings::openprogram::agentic::{
+        ask, decision, functions, progress, runtime, types,
+    };
+    pub use super::bindings::wasi::io::poll;
     pub use super::contract::link_contract;
     pub use super::decider::Adapter as DeciderAdapter;
     pub use super::decider::bindings as decider;
     pub use super::failure::{from_host as failure_from_host, to_host as failure_to_host};
     pub use super::model::Adapter as ModelAdapter;
     pub use super::model::bindings as model;
-    pub use super::runtime::from_host as runtime_from_host;
+    pub use super::runtime::{from_host as runtime_from_host, to_host as runtime_to_host};
     pub use super::value::{from_host as json_from_host, to_host as json_to_host};
     pub use wit_bindgen;
 }

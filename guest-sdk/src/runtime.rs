@@ -4,7 +4,7 @@
 //! tried with a host.
 
 use crate::bindings::openprogram::agentic::runtime as raw;
-use crate::{Failure, Request, Turn, failure};
+use crate::{Failure, Request, StartedTurn, Turn, failure};
 
 /// A handle to one runtime, lent to a function for one call or opened by it.
 ///
@@ -112,6 +112,33 @@ impl Runtime {
         }
     }
 
+    /// Starts a turn that goes on while this function does: for several turns at once, or to read the
+    /// reply while it arrives.
+    ///
+    /// A turn that is dropped before its end is cancelled, and so is one that the function leaves
+    /// behind when it returns.
+    ///
+    /// ```
+    /// use openprogram_guest::{Failure, Request, Runtime, join_all};
+    ///
+    /// fn translate(text: &str, runtime: &Runtime) -> Result<Vec<String>, Failure> {
+    ///     let mut turns = Vec::new();
+    ///     for language in ["French", "Finnish"] {
+    ///         let say = format!("Translate into {language}:\n\n{text}");
+    ///         turns.push(runtime.start(Request::new(say).no_tools())?);
+    ///     }
+    ///     join_all(turns).into_iter().map(|reply| Ok(reply?.text())).collect()
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Why the turn cannot be made; [`LimitReached`](crate::FailureKind::LimitReached) when the
+    /// function holds 64 turns already.
+    pub fn start<'a>(&self, request: Request<'a>) -> Result<StartedTurn<'a>, Failure> {
+        request.start(self)
+    }
+
     /// The name of the model, for example `anthropic:claude-sonnet-4-6`.
     pub fn model(&self) -> String {
         self.0.model()
@@ -149,6 +176,12 @@ impl Runtime {
     pub(crate) fn raw(&self) -> &raw::Runtime {
         &self.0
     }
+}
+
+/// The view of the host on a runtime.
+#[doc(hidden)]
+pub fn to_host(runtime: &Runtime) -> &raw::Runtime {
+    runtime.raw()
 }
 
 /// The view of authors on a runtime that the host lends.

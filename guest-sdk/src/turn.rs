@@ -1,16 +1,18 @@
-//! Turns: what a model is asked, with which tools and within which bounds, and what it gave.
+//! Turns: what a model is asked, with which tools and within which bounds.
 //!
 //! [`Runtime::exec`](crate::Runtime::exec) makes them.
 
 pub(crate) mod tools;
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::bindings::openprogram::agentic::{decision, runtime as raw};
-use crate::decision::{Choice, Menu, Picked, picked_from_host, resolve};
-use crate::{Failure, Json, Runtime, failure, value};
+use crate::decision::{Choice, Fields, Menu, Picked, picked_from_host, resolve};
+use crate::started::{RetryInfo, TurnEvent, Watch};
+use crate::{Failure, Json, Reply, Runtime, StartedTurn, failure, value};
 
 /// One turn being prepared. Whatever is not set has its default.
 ///
@@ -49,9 +51,11 @@ use crate::{Failure, Json, Runtime, failure, value};
 /// # fn main() {}
 /// ```
 #[derive(Debug)]
-pub struct Request<End = Answer> {
+pub struct Request<'a, End = Answer> {
     raw: raw::Request,
     tools: Vec<String>,
+    /// What the function does while the turn goes on.
+    watch: Watch<'a>,
     end: End,
 }
 
@@ -67,12 +71,13 @@ pub struct Chosen<C> {
     case: PhantomData<C>,
 }
 
-impl Request {
+impl<'a> Request<'a> {
     /// A turn that says a text.
     pub fn new(text: impl AsRef<str>) -> Self {
         let request = Request {
             raw: raw::Request::new(),
             tools: Vec::new(),
+            watch: Watch::default(),
             end: Answer,
         };
         request.text(text)
@@ -94,24 +99,40 @@ impl Request {
     ///
     /// After an invalid pick the model is asked again once, without tools. A menu that sets another
     /// number of retries, or another runtime than the one that makes the turn, is refused.
-    pub fn choices<'a>(self, menu: Menu<'a>) -> Request<Menu<'a>> {
-        let Request { raw, tools, end: _ } = self;
-        let end = menu;
-        Request { raw, tools, end }
+    pub fn choices<'m>(self, menu: Menu<'m>) -> Request<'a, Menu<'m>> {
+        self.ending(menu)
     }
 
     /// Closes the turn with a decision that only tells the pick, as one case of a type.
-    pub fn choose<C: Choice>(self) -> Request<Chosen<C>> {
-        let Request { raw, tools, end: _ } = self;
-        let end = Chosen {
+    pub fn choose<C: Choice>(self) -> Request<'a, Chosen<C>> {
+        self.ending(Chosen {
             menu: Menu::of::<C>(),
             case: PhantomData,
-        };
-        Request { raw, tools, end }
+        })
+    }
+
+    fn ending<End>(self, end: End) -> Request<'a, End> {
+        let Request {
+            raw,
+            tools,
+            watch,
+            end: Answer,
+        } = self;
+        Request {
+            raw,
+            tools,
+            watch,
+            end,
+        }
+    }
+
+    pub(crate) fn start(self, runtime: &Runtime) -> Result<StartedTurn<'a>, Failure> {
+        let raw = self.watch.start(runtime, &self.raw)?;
+        Ok(StartedTurn::new(raw, self.watch))
     }
 }
 
-impl<End> Request<End> {
+impl<'a, End> Request<'a, End> {
     /// Says a further text.
     pub fn text(self, text: impl AsRef<str>) -> Self {
         self.raw.add_text(text.as_ref());
@@ -135,6 +156,65 @@ impl<End> Request<End> {
     /// Sets whether the model may search the web. A turn whose model cannot ends as `no-provider`.
     pub fn web_search(self, allowed: bool) -> Self {
         self.raw.set_web_search(allowed);
+        self
+    }
+
+    /// Lets the model call a closure, which runs here and not in a sandbox of its own.
+    ///
+    /// The model fills in the fields of its argument, which are checked before the closure runs; `()`
+    /// has none. What it gives is the answer to the call. The name has letters, digits, `_` and `-`;
+    /// an empty description leaves that of the type. Functions that are called by the model cannot
+    /// call it, and a turn with choices cannot have one. Beside it the model may call the functions
+    /// that the request names, and no others.
+    ///
+    /// ```
+    /// use openprogram_guest::decision::Schema;
+    /// use openprogram_guest::{Failure, Request, Runtime};
+    ///
+    /// /// A line of the shopping list.
+    /// #[derive(Schema)]
+    /// struct Item {
+    ///     name: String,
+    ///     count: u32,
+    /// }
+    ///
+    /// fn shopping_list(wish: &str, runtime: &Runtime) -> Result<Vec<String>, Failure> {
+    ///     let mut list = Vec::new();
+    ///     let request = Request::new(wish)
+    ///         .no_tools()
+    ///         .local_tool("add", "Puts something on the list.", |item: Item| {
+    ///             list.push(format!("{} {}", item.count, item.name));
+    ///             Ok(list.len())
+    ///         });
+    ///     runtime.exec(&request)?;
+    ///     drop(request);
+    ///     Ok(list)
+    /// }
+    /// ```
+    pub fn local_tool<F: Fields, R: Serialize>(
+        mut self,
+        name: &str,
+        description: &str,
+        run: impl FnMut(F) -> Result<R, Failure> + 'a,
+    ) -> Self {
+        let own = description.trim().is_empty();
+        let description = if own { F::DESCRIPTION } else { description };
+        self.raw
+            .add_local_tool(name, description, &F::fields().to_string());
+        self.watch.add_tool(name, run);
+        self
+    }
+
+    /// Runs a closure for everything that happens in the turn while it goes on: pieces of text and
+    /// thinking, calls and their results, retries, usage.
+    pub fn on_stream(mut self, told: impl FnMut(&TurnEvent) + 'a) -> Self {
+        self.watch.on_stream(told);
+        self
+    }
+
+    /// Runs a closure before each sleep after a failed model request that is made again.
+    pub fn on_retry(mut self, told: impl FnMut(&RetryInfo) + 'a) -> Self {
+        self.watch.on_retry(told);
         self
     }
 
@@ -171,7 +251,7 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for str {}
     impl Sealed for String {}
-    impl<End> Sealed for super::Request<End> {}
+    impl<End> Sealed for super::Request<'_, End> {}
     impl<T: Sealed + ?Sized> Sealed for &T {}
 }
 
@@ -191,21 +271,26 @@ impl Turn for String {
     }
 }
 
-impl Turn for Request {
+impl Turn for Request<'_> {
     type Output = Reply;
 
     fn make(&self, runtime: &Runtime) -> Result<Reply, Failure> {
+        if !self.watch.is_empty() {
+            let turn = self.watch.start(runtime, &self.raw)?;
+            return self.watch.finish(&turn);
+        }
         let reply = runtime.raw().exec(&self.raw);
         reply.map(Reply).map_err(failure::from_host)
     }
 }
 
 /// Gives the result of the picked option, as [`decision::make`](crate::decision::make) does.
-impl Turn for Request<Menu<'_>> {
+impl Turn for Request<'_, Menu<'_>> {
     type Output = Json;
 
     fn make(&self, runtime: &Runtime) -> Result<Json, Failure> {
         let menu = self.end.checked()?;
+        self.check_unwatched()?;
         if self.end.has_closures() {
             return resolve(&self.pick(runtime, menu)?, &self.end);
         }
@@ -216,15 +301,26 @@ impl Turn for Request<Menu<'_>> {
 }
 
 /// Gives the picked case; nothing runs.
-impl<C: Choice> Turn for Request<Chosen<C>> {
+impl<C: Choice> Turn for Request<'_, Chosen<C>> {
     type Output = C;
 
     fn make(&self, runtime: &Runtime) -> Result<C, Failure> {
+        self.check_unwatched()?;
         self.pick(runtime, self.end.menu.checked()?)?.read()
     }
 }
 
-impl<End> Request<End> {
+impl<End> Request<'_, End> {
+    fn check_unwatched(&self) -> Result<(), Failure> {
+        if self.watch.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::invalid_argument(
+            "choices",
+            "a turn with local tools or callbacks ends in an answer; decide after it",
+        ))
+    }
+
     fn pick(&self, runtime: &Runtime, menu: &decision::Menu) -> Result<Picked, Failure> {
         decision::pick_with(runtime.raw(), &self.raw, menu)
             .map(picked_from_host)
@@ -237,74 +333,5 @@ impl<T: Turn + ?Sized> Turn for &T {
 
     fn make(&self, runtime: &Runtime) -> Result<T::Output, Failure> {
         (**self).make(runtime)
-    }
-}
-
-/// What a turn gave.
-#[derive(Debug)]
-pub struct Reply(raw::Reply);
-
-impl Reply {
-    /// The text of the last reply of the model.
-    pub fn text(&self) -> String {
-        self.0.text()
-    }
-
-    /// The checked value of a turn with a [response format](Request::response_format).
-    pub fn structured(&self) -> Option<Json> {
-        self.0.structured().map(value::from_host)
-    }
-
-    /// Tokens used by all model requests of the turn.
-    pub fn usage(&self) -> Usage {
-        let usage = self.0.usage();
-        Usage {
-            input_tokens: usage.input_tokens(),
-            output_tokens: usage.output_tokens(),
-            cache_read: usage.cache_read(),
-            cache_create: usage.cache_create(),
-        }
-    }
-}
-
-impl fmt::Display for Reply {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.text())
-    }
-}
-
-/// Tokens used by a model, as far as its provider tells; 0 where it does not. Later versions may
-/// add fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Usage {
-    /// Everything the model read, cached parts included.
-    pub input_tokens: u64,
-    /// Everything the model wrote.
-    pub output_tokens: u64,
-    /// The part of the input that was read from a cache.
-    pub cache_read: u64,
-    /// The part of the input that was written to a cache.
-    pub cache_create: u64,
-}
-
-impl Usage {
-    /// Usage of which no part is known to be cached.
-    pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
-        Usage {
-            input_tokens,
-            output_tokens,
-            ..Usage::default()
-        }
-    }
-
-    /// Says which parts of the input were read from a cache and written to one.
-    #[must_use]
-    pub fn cached(self, read: u64, create: u64) -> Self {
-        Usage {
-            cache_read: read,
-            cache_create: create,
-            ..self
-        }
     }
 }

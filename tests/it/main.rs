@@ -20,6 +20,7 @@ mod network;
 mod opened;
 mod picks;
 mod printed;
+mod pulled;
 mod sandbox;
 mod tidy;
 mod tools;

@@ -62,6 +62,40 @@ pub fn assemble(wit: &str, wat: &str) -> Result<Vec<u8>> {
     resolve
         .push_dir(root().join("wit"))
         .context("the contract")?;
+    assemble_in(resolve, wit, wat)
+}
+
+/// The same over another version of WASI 0.2, for example `0.2.6`, as a toolchain with it would do.
+///
+/// # Errors
+/// As for [`assemble`], and when the contract cannot be read.
+pub fn assemble_on_wasi(version: &str, wit: &str, wat: &str) -> Result<Vec<u8>> {
+    const OLDEST: &str = "@0.2.0";
+    let newer = format!("@{version}");
+    let folder = root().join("wit");
+    let read = |path: &Path| -> Result<String> {
+        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        Ok(text.replace(OLDEST, &newer))
+    };
+    let mut contract = String::from("package openprogram:agentic@0.1.0;\n");
+    let mut files = fs::read_dir(&folder)?.collect::<std::io::Result<Vec<_>>>()?;
+    files.sort_by_key(fs::DirEntry::path);
+    for file in files.iter().map(fs::DirEntry::path) {
+        if file.extension().is_some_and(|extension| extension == "wit") {
+            let text = read(&file)?;
+            let lines = text.lines().filter(|line| !line.starts_with("package "));
+            lines.for_each(|line| contract.extend([line, "\n"]));
+        }
+    }
+    let mut resolve = Resolve::default();
+    let poll = read(&folder.join("deps/io/poll.wit"))?;
+    resolve.push_source("poll.wit", &poll).context("WASI")?;
+    let pushed = resolve.push_source("contract.wit", &contract);
+    pushed.context("the contract")?;
+    assemble_in(resolve, wit, wat)
+}
+
+fn assemble_in(mut resolve: Resolve, wit: &str, wat: &str) -> Result<Vec<u8>> {
     let package = resolve.push_source("world.wit", wit).context("the world")?;
     let world = resolve.select_world(&[package], None)?;
     let mut module = wat::parse_str(wat).context("the module")?;

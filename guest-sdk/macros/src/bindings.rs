@@ -8,13 +8,22 @@ use wit_bindgen_core::wit_parser::Resolve;
 use wit_bindgen_core::{Files, WorldGenerator as _};
 use wit_bindgen_rust::{Opts, WithOption};
 
-use crate::contract::CONTRACT_FILES;
+use crate::contract::{CONTRACT_FILES, POLL_FILE};
 use crate::model::Model;
 use crate::names;
 use crate::wit::{self, AGENTIC_VERSION};
 
 /// The interfaces of the world `imports`.
-const IMPORTED: [&str; 5] = ["types", "runtime", "decision", "functions", "ask"];
+const IMPORTED: [&str; 6] = [
+    "types",
+    "runtime",
+    "decision",
+    "functions",
+    "ask",
+    "progress",
+];
+/// The interface that they refer to, and where it is.
+const POLL: (&str, &str) = ("wasi:io/poll@0.2.0", "::openprogram_guest::__private::poll");
 
 /// The bindings as the content of a module.
 pub(crate) fn generate(model: &Model) -> syn::Result<TokenStream> {
@@ -29,6 +38,9 @@ pub(crate) fn generate(model: &Model) -> syn::Result<TokenStream> {
     let mut resolve = Resolve::default();
     let contract = contract_package();
     resolve
+        .push_source("poll.wit", POLL_FILE)
+        .map_err(|error| fail(&error))?;
+    resolve
         .push_source("agentic.wit", &contract)
         .map_err(|error| fail(&error))?;
     let package = resolve
@@ -36,7 +48,7 @@ pub(crate) fn generate(model: &Model) -> syn::Result<TokenStream> {
         .map_err(|error| fail(&error))?;
     let world = resolve.select_world(&[package], Some(&wit::world(model)));
     let world = world.map_err(|error| fail(&error))?;
-    let with = IMPORTED.map(|name| {
+    let own = IMPORTED.map(|name| {
         let module = name.replace('-', "_");
         let path = format!("::openprogram_guest::__private::{module}");
         (
@@ -44,9 +56,11 @@ pub(crate) fn generate(model: &Model) -> syn::Result<TokenStream> {
             WithOption::Path(path),
         )
     });
+    let poll = WithOption::Path(POLL.1.to_owned());
+    let with = own.into_iter().chain([(POLL.0.to_owned(), poll)]);
     let options = Opts {
         runtime_path: Some("::openprogram_guest::__private::wit_bindgen::rt".to_owned()),
-        with: with.into(),
+        with: with.collect(),
         generate_all: true,
         ..Opts::default()
     };

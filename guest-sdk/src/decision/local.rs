@@ -9,19 +9,19 @@ type Run<'a> = dyn FnMut(Value) -> Result<Json, Failure> + 'a;
 
 /// Closures by the names of their options.
 #[derive(Default)]
-pub(super) struct Closures<'a>(Vec<(String, RefCell<Box<Run<'a>>>)>);
+pub(crate) struct Closures<'a>(Vec<(String, RefCell<Box<Run<'a>>>)>);
 
 impl<'a> Closures<'a> {
-    pub(super) fn add(&mut self, name: &str, run: impl FnMut(Value) -> Result<Json, Failure> + 'a) {
+    pub(crate) fn add(&mut self, name: &str, run: impl FnMut(Value) -> Result<Json, Failure> + 'a) {
         self.0.push((name.to_owned(), RefCell::new(Box::new(run))));
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Runs the closure of an option; `None` when the option is none.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         name: &str,
         arguments: impl FnOnce() -> Result<Value, Failure>,

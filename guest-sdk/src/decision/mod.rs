@@ -6,7 +6,7 @@
 //! [`Request::choices`](crate::Request::choices).
 
 mod literal;
-mod local;
+pub(crate) mod local;
 mod menu;
 mod schema;
 

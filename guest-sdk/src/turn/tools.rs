@@ -4,7 +4,7 @@ use super::Request;
 use crate::ExportedFunction;
 use crate::bindings::openprogram::agentic::runtime as raw;
 
-impl<End> Request<End> {
+impl<End> Request<'_, End> {
     /// Lets the model call a function of this component, named by its path.
     ///
     /// Once a tool is named, the model may call the named ones only. Without any, it may call what

@@ -21,7 +21,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("testing", &["convert", "limits"]),
         ("decode_types", &["docs", "facts"]),
         ("error", &["cache"]),
-        ("handles", &["limits"]),
+        ("started", &[]),
+        ("handles", &["limits", "started"]),
         ("log", &["limits"]),
         ("types", &["facts"]),
         ("assemble", &["facts", "error", "types"]),
@@ -48,9 +49,14 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("cpu", &["limits"]),
         (
             "state",
-            &["counters", "cpu", "files", "http", "limits", "log", "reach"],
+            &[
+                "counters", "cpu", "files", "http", "limits", "log", "reach", "started",
+            ],
         ),
-        ("imports", &["convert", "handles", "bindings", "state"]),
+        (
+            "imports",
+            &["convert", "handles", "bindings", "started", "state"],
+        ),
         (
             "linking",
             &["contract", "facts", "files", "error", "bindings", "state"],

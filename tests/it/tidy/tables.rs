@@ -59,11 +59,13 @@ const CORE: Arrows = Arrows {
         (
             "guest",
             &[
+                "text",
                 "content",
                 "failure",
                 "function",
                 "grant",
                 "id",
+                "schema",
                 "tool",
                 "host_tool",
                 "tool_filter",
@@ -84,6 +86,7 @@ const RUNTIME: Arrows = Arrows {
         ("events", &[]),
         ("joined", &[]),
         ("limits", &[]),
+        ("local", &[]),
         ("own_tool", &[]),
         ("policy", &[]),
         ("sources", &[]),
@@ -96,6 +99,7 @@ const RUNTIME: Arrows = Arrows {
         ("budget", &[]),
         ("reserve", &["budget"]),
         ("opened", &["budget"]),
+        ("reports", &[]),
         (
             "frame",
             &[
@@ -107,6 +111,7 @@ const RUNTIME: Arrows = Arrows {
                 "opened",
                 "own_provider",
                 "watchers",
+                "reports",
             ],
         ),
         ("recorder", &["sources"]),
@@ -252,6 +257,7 @@ const RUNTIME: Arrows = Arrows {
                 "events",
                 "joined",
                 "frame",
+                "local",
                 "ports",
                 "deadline",
                 "open_turn",
@@ -286,6 +292,8 @@ const RUNTIME: Arrows = Arrows {
             &[
                 "approval",
                 "asking",
+                "events",
+                "reports",
                 "limits",
                 "frame",
                 "ports",

@@ -19,6 +19,7 @@ wasmtime::component::bindgen!({
             import openprogram:agentic/decision@0.1.0;
             import openprogram:agentic/functions@0.1.0;
             import openprogram:agentic/ask@0.1.0;
+            import openprogram:agentic/progress@0.1.0;
             import openprogram:agentic/decision-state@0.1.0;
             import openprogram:agentic/completion@0.1.0;
             export openprogram:agentic/metadata@0.1.0;
@@ -32,6 +33,8 @@ wasmtime::component::bindgen!({
     with: {
         "openprogram:agentic/runtime.runtime": crate::handles::RuntimeHandle,
         "openprogram:agentic/runtime.request": crate::handles::RequestHandle,
+        "wasi:io/poll": wasmtime_wasi::p2::bindings::io::poll,
+        "openprogram:agentic/runtime.turn": crate::handles::TurnHandle,
         "openprogram:agentic/runtime.reply": crate::handles::ReplyHandle,
         "openprogram:agentic/runtime.usage": crate::handles::UsageHandle,
         "openprogram:agentic/decision.menu": crate::handles::MenuHandle,

@@ -30,11 +30,18 @@ pub(crate) fn resolve() -> &'static Resolve {
     static RESOLVE: OnceLock<Resolve> = OnceLock::new();
     RESOLVE.get_or_init(|| {
         let mut resolve = Resolve::default();
-        if let Err(error) = resolve.push_source("contract.wit", &whole_text()) {
-            unreachable!("the contract that this host was compiled with does not parse: {error}");
+        for (name, text) in [("poll.wit", poll_text()), ("contract.wit", &whole_text())] {
+            if let Err(error) = resolve.push_source(name, text) {
+                unreachable!("the contract of this host does not parse: {error}");
+            }
         }
         resolve
     })
+}
+
+/// The part of WASI that the contract refers to.
+pub(crate) fn poll_text() -> &'static str {
+    text::POLL_FILE
 }
 
 /// The contract as one text.
@@ -85,7 +92,7 @@ mod tests {
     fn the_contract_parses_and_has_a_hash() {
         let packages = &resolve().packages;
         let names: Vec<_> = packages.iter().map(|(_, p)| p.name.to_string()).collect();
-        assert_eq!(names, ["openprogram:agentic@0.1.0"]);
+        assert_eq!(names, ["wasi:io@0.2.0", "openprogram:agentic@0.1.0"]);
         assert_eq!(contract_hash().len(), HASH_BYTES);
     }
 

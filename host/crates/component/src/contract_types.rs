@@ -257,7 +257,16 @@ impl Writer<'_> {
             && self.resolve.interfaces[owner].package.is_some()
             && let Some(owner) = self.resolve.id_of(owner)
         {
-            self.push(&owner);
+            // The versions of WASI 0.2 have the same resources, and the host takes them for one.
+            let owner = match owner.split_once('@') {
+                Some((wasi, version))
+                    if wasi.starts_with("wasi:") && version.starts_with("0.2.") =>
+                {
+                    wasi
+                }
+                _ => &owner,
+            };
+            self.push(owner);
             self.push(".");
         }
         self.push(definition.name.as_deref().unwrap_or("resource"));
@@ -278,6 +287,9 @@ mod tests {
         let text = contract::whole_text();
         assert!(text.contains(from), "the contract has no `{from}`");
         let mut resolve = Resolve::default();
+        resolve
+            .push_source("poll.wit", contract::poll_text())
+            .unwrap();
         resolve
             .push_source("changed.wit", &text.replacen(from, to, 1))
             .unwrap();

@@ -55,7 +55,9 @@ pub(crate) async fn run<T>(
         &job.reach,
         folders,
     );
-    let timed = tokio::time::timeout(Duration::from_millis(wall), work(&mut store)).await;
+    let turns = store.data().turns.clone();
+    let work = turns.beside(work(&mut store));
+    let timed = tokio::time::timeout(Duration::from_millis(wall), work).await;
     let result = match timed {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Stop::Call(error))) => Err(error),

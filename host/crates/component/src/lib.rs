@@ -64,6 +64,7 @@ mod reach;
 
 mod bindings;
 mod convert;
+mod started;
 mod state;
 
 mod imports;

@@ -56,6 +56,14 @@ pub struct Limits {
     pub turn_tools: u64,
     /// Bytes that all turns being prepared hold together.
     pub turn_bytes: u64,
+    /// Turns of one call that were started and are still held.
+    pub open_turns: u64,
+    /// Events of one such turn that wait to be taken.
+    pub turn_events: u64,
+    /// Bytes of their texts.
+    pub turn_event_bytes: u64,
+    /// Tools of one turn that its function runs itself.
+    pub local_tools: u64,
     /// Bytes of one reply of a model component, its thinking and calls included.
     pub reply_bytes: u64,
     /// Calls in one reply of a model component.
@@ -135,6 +143,13 @@ impl Default for Limits {
             turn_tools: 512,
             // Two turns full of pictures.
             turn_bytes: 64 << 20,
+            // More than a provider serves one caller at once.
+            open_turns: 64,
+            // Some seconds of a stream that is not read; pieces of text are joined.
+            turn_events: 256,
+            turn_event_bytes: 1 << 20,
+            // Each is described in every request.
+            local_tools: 64,
             // Far above the longest replies that models write.
             reply_bytes: 4 << 20,
             reply_calls: 128,

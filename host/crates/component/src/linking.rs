@@ -61,6 +61,7 @@ pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<CallS
     contract_bindings::decision::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
     contract_bindings::functions::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
     contract_bindings::ask::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
+    contract_bindings::progress::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
     contract_bindings::decision_state::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
     contract_bindings::completion::add_to_linker::<_, HasSelf<CallState>>(&mut linker, own)?;
     Ok(linker)

@@ -17,6 +17,7 @@ use crate::http::{HttpCall, HttpState};
 use crate::limits::{LimitReached, Limits, MemoryMeter};
 use crate::log::Log;
 use crate::reach::Reach;
+use crate::started::RunningTurns;
 
 /// The state of one store.
 pub(crate) struct CallState {
@@ -26,6 +27,10 @@ pub(crate) struct CallState {
     pub(crate) services: Option<Arc<dyn HostServices>>,
     /// Bytes that the turns being prepared hold.
     pub(crate) turn_bytes: u64,
+    /// The turns that go on beside the function.
+    pub(crate) turns: RunningTurns,
+    /// How many turns it holds, over or not.
+    pub(crate) n_turns: u64,
     /// How much all menus and picks hold.
     pub(crate) menu_bytes: u64,
     /// What the call did beyond itself.
@@ -88,6 +93,8 @@ impl CallState {
             table,
             services,
             turn_bytes: 0,
+            turns: RunningTurns::default(),
+            n_turns: 0,
             menu_bytes: 0,
             counters,
             host_calls: 0,

@@ -47,6 +47,7 @@ async fn ask_model(
     let rejected = Rejected::default();
     let asker = Asker {
         rejected: Some(&rejected),
+        watcher: None,
         ..asker(ports, frame, planned, &deadline)?
     };
     let open = pick_in_stages(asker, planned).await?;
@@ -103,6 +104,7 @@ fn asker<'a>(
         operation: Operation::Decision,
         deadline,
         rejected: None,
+        watcher: None,
     })
 }
 

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use openprogram_core::failure::Failure;
-use openprogram_core::id::NodeId;
+use openprogram_core::guest::{TurnEvent, TurnWatcher};
 use openprogram_core::llm::{Asked, EventSink, FailedTry, LlmError, ModelEvent, RetryStep, Tries};
 use openprogram_core::session::Attempt;
 
@@ -25,6 +25,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) run: &'a Run,
     pub(crate) node: &'a OpenNode,
     pub(crate) deadline: &'a Deadline,
+    pub(crate) watcher: Option<&'a dyn TurnWatcher>,
 }
 
 /// Asks until there is a reply, an error that no further try mends, or no time left. Every failed
@@ -61,11 +62,16 @@ where
                 });
                 let shown = watched.filter(|watched| watched.has_shown());
                 let restart = shown.and_then(|_| asking.run.watchers.restart());
-                let counts = shown.is_some() && restart.is_none();
+                // Whoever started the turn has agreed to no restart.
+                let was_taken = asking.watcher.is_some_and(TurnWatcher::has_shown);
+                let counts = was_taken || (shown.is_some() && restart.is_none());
                 let failed = FailedTry::new(&error, counts, deadline.elapsed());
                 match tries.failed(failed, jitter(ports.parts.ids.bits())) {
                     RetryStep::Sleep(retry) => {
                         asking.run.watchers.tell_retry(asking.node.id(), &retry);
+                        if let Some(watcher) = asking.watcher {
+                            watcher.event(TurnEvent::Retry(Box::new(retry.clone())));
+                        }
                         if let (Some(watched), Some(restart)) = (shown, restart) {
                             restart.tell(asking.node.id());
                             watched.begin_anew();
@@ -111,23 +117,21 @@ fn jitter(bits: u64) -> f64 {
     (bits >> 11) as f64 / STEPS as f64
 }
 
-/// Hands the pieces of a reply to the watcher of a run while they arrive.
+/// Hands the pieces of a reply to the watchers of the run and of the turn while they arrive.
 ///
 /// A reply longer than the limit is refused when it is complete; its pieces end at the limit.
 pub(crate) struct Watched<'a> {
-    run: &'a Run,
-    node: NodeId,
+    asking: Asking<'a>,
     longest: u64,
     n_bytes: AtomicU64,
     shown: AtomicBool,
 }
 
 impl<'a> Watched<'a> {
-    pub(crate) fn new(ports: &Ports, run: &'a Run, node: NodeId) -> Self {
+    pub(crate) fn new(asking: Asking<'a>) -> Self {
         Self {
-            run,
-            node,
-            longest: ports.parts.limits.reply_bytes,
+            asking,
+            longest: asking.ports.parts.limits.reply_bytes,
             n_bytes: AtomicU64::new(0),
             shown: AtomicBool::new(false),
         }
@@ -158,8 +162,18 @@ impl EventSink for Watched<'_> {
         if text.is_empty() || before.saturating_add(length) > self.longest {
             return;
         }
-        let node = self.node.clone();
-        let shown = self.run.emit(|| match thinking {
+        let Asking {
+            run, node, watcher, ..
+        } = self.asking;
+        if let Some(watcher) = watcher {
+            let text = text.clone();
+            watcher.event(match thinking {
+                false => TurnEvent::Text(text),
+                true => TurnEvent::Thinking(text),
+            });
+        }
+        let node = node.id().clone();
+        let shown = run.emit(|| match thinking {
             false => Event::Text { node, text },
             true => Event::Thinking { node, text },
         });

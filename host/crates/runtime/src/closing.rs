@@ -131,6 +131,7 @@ async fn work_and_pick(
         operation: Operation::Exec,
         deadline,
         rejected: None,
+        watcher: None,
     };
     let (usage, n_requests) = (worked.usage, worked.n_requests);
     let first = (worked.open, worked.text);

@@ -10,6 +10,7 @@ use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::context::{ContextRead, FrameView, read_context};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{RuntimeRef, RuntimeRole};
+use openprogram_core::guest::TurnWatcher;
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::{
     Asked, DecisionReply, DecisionState, EventSink, LlmReason, ModelReply, ModelRequest, NoEvents,
@@ -40,6 +41,8 @@ pub(crate) struct Asker<'a> {
     pub(crate) deadline: &'a Deadline,
     /// The replies of a decision that held no valid pick, where some may have to be hidden.
     pub(crate) rejected: Option<&'a Rejected>,
+    /// Who started the turn and goes on beside it.
+    pub(crate) watcher: Option<&'a dyn TurnWatcher>,
 }
 
 /// The nodes of the replies of one decision that held no valid pick.
@@ -220,7 +223,7 @@ impl<'a> Asker<'a> {
         told: bool,
     ) -> Result<(OpenTurn<'a>, ModelReply), Failure> {
         let mut open = self.begin(turn, &request.system).await?;
-        let watched = Watched::new(self.ports, &self.frame.run, open.id().clone());
+        let watched = Watched::new(self.asking(open.node()));
         let sink: &dyn EventSink = if told { &watched } else { &NoEvents };
         let asked = Asked::of(self.operation, self.provider.name(), request);
         let ask = || async {
@@ -300,6 +303,7 @@ impl<'a> Asker<'a> {
             run: &self.frame.run,
             node,
             deadline: self.deadline,
+            watcher: self.watcher,
         }
     }
 }

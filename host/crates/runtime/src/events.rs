@@ -117,6 +117,17 @@ pub enum Event {
         /// The answer, cut at [`EVENT_RESULT_BYTES_MAX`].
         result: ToolResult,
     },
+    /// A function says how far it has come. Told a few times in a second at most.
+    Progress {
+        /// The node of its call.
+        node: Option<NodeId>,
+        /// The full name of the function.
+        function: String,
+        /// One clean line, at most 200 characters.
+        message: String,
+        /// How much is done, from 0 to 100, where the function says so.
+        percent: Option<u8>,
+    },
     /// A turn has ended with a text or a pick, which has not run yet.
     TurnEnded {
         /// The node of the last request.
@@ -204,12 +215,17 @@ impl Event {
         Self::ToolResult {
             node,
             tool: tool.to_owned(),
-            result: ToolResult {
-                id: result.id.clone(),
-                text: cut(&result.text, EVENT_RESULT_BYTES_MAX).into_owned(),
-                is_error: result.is_error,
-            },
+            result: cut_result(result),
         }
+    }
+}
+
+/// The answer to a call, cut at [`EVENT_RESULT_BYTES_MAX`].
+pub(crate) fn cut_result(result: &ToolResult) -> ToolResult {
+    ToolResult {
+        id: result.id.clone(),
+        text: cut(&result.text, EVENT_RESULT_BYTES_MAX).into_owned(),
+        is_error: result.is_error,
     }
 }
 

@@ -9,7 +9,7 @@ use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::Access;
 use openprogram_core::guest::{
     ApprovalRequest, Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption,
-    not_ones_own,
+    StartedTurn, TurnWatcher, not_ones_own,
 };
 use openprogram_core::question::{AskReply, AskRequest};
 
@@ -19,13 +19,15 @@ use crate::call::call_by_name;
 use crate::closing::{exec_closing, exec_picking};
 use crate::complete::provider_of;
 use crate::decide::{make_decision, pick_option};
-use crate::exec::exec;
+use crate::events::Event;
+use crate::exec::{exec, start};
 use crate::frame::Frame;
 use crate::limits::SYSTEM_BYTES_MAX;
 use crate::menu::render_for_frame;
 use crate::open_runtime::open_runtime;
 use crate::parse::parse_for_frame;
 use crate::ports::{Ports, ServicesForFrame};
+use crate::reports::told;
 use crate::resolve::resolve_picked;
 
 /// Makes the services of child frames; the other end of the knot in [`ServicesForFrame`].
@@ -172,6 +174,32 @@ impl HostServices for Services {
     async fn exec(&self, request: ExecRequest) -> Result<ExecReply, Failure> {
         self.check_usable(request.runtime)?;
         exec(&self.ports, &self.frame, request).await
+    }
+
+    async fn start(
+        &self,
+        request: ExecRequest,
+        watcher: Arc<dyn TurnWatcher>,
+    ) -> Result<StartedTurn, Failure> {
+        self.check_usable(request.runtime)?;
+        start(&self.ports, &self.frame, request, watcher)
+    }
+
+    fn report(&self, message: &str, fraction: Option<f64>) {
+        let Some(function) = &self.frame.function else {
+            return;
+        };
+        let now = self.ports.parts.timer.elapsed();
+        if self.frame.has_ended() || !self.frame.reports.admits(now) {
+            return;
+        }
+        let (message, percent) = told(message, fraction);
+        self.frame.run.emit(|| Event::Progress {
+            node: self.frame.node.clone(),
+            function: function.name.to_string(),
+            message,
+            percent,
+        });
     }
 
     async fn exec_closing(&self, request: ExecRequest, closing: Closing) -> Result<Json, Failure> {

@@ -1,10 +1,12 @@
 //! A turn before it is made: everything about it is checked that can be checked without a model.
 
+use std::sync::Arc;
+
 use openprogram_core::JsonObject;
 use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
-use openprogram_core::guest::ExecRequest;
+use openprogram_core::guest::{ExecRequest, TurnEvent, TurnWatcher};
 use openprogram_core::llm::{BesideFormat, FormatWay, Provider};
 use openprogram_core::schema::names_equal;
 use openprogram_core::structured::{ResponseFormat, SUBMIT_TOOL};
@@ -26,6 +28,8 @@ pub(crate) struct PlannedTurn {
     pub(crate) runtime: RuntimeRef,
     pub(crate) said: Said,
     pub(crate) tools: Tools,
+    /// Who started it and goes on beside it.
+    pub(crate) watcher: Option<Arc<dyn TurnWatcher>>,
     pub(crate) choice: ToolChoice,
     pub(crate) parallel: Option<bool>,
     /// What the last reply has to look like.
@@ -40,15 +44,47 @@ pub(crate) struct PlannedTurn {
     pub(crate) iterations_max: u32,
 }
 
-/// Checks a turn.
+impl PlannedTurn {
+    /// Tells whoever started the turn.
+    pub(crate) fn tell(&self, event: impl FnOnce() -> TurnEvent) {
+        if let Some(watcher) = &self.watcher {
+            watcher.event(event());
+        }
+    }
+}
+
+/// Checks a turn that its function waits for.
 ///
 /// # Errors
-/// Before any model is asked: `no-provider`, `invalid-argument`, `denied`, `not-found`,
-/// `limit-reached`, `structured`.
+/// As for [`plan_watched_turn`], and `invalid-argument` for local tools, which its function cannot
+/// run while it waits.
 pub(crate) fn plan_turn(
     ports: &Ports,
     frame: &Frame,
     request: ExecRequest,
+) -> Result<PlannedTurn, Failure> {
+    if let Some(tool) = request.local_tools.first() {
+        let message = format!(
+            "the turn has the local tool `{}`, which its function runs while the turn goes on; make \
+             it with `start`",
+            tool.name
+        );
+        let failure = Failure::new(FailureCode::InvalidArgument, message);
+        return Err(failure.with("path", "local_tools"));
+    }
+    plan_watched_turn(ports, frame, request, None)
+}
+
+/// Checks a turn, which may be one that goes on beside its function.
+///
+/// # Errors
+/// Before any model is asked: `no-provider`, `invalid-argument`, `denied`, `not-found`,
+/// `limit-reached`, `structured`.
+pub(crate) fn plan_watched_turn(
+    ports: &Ports,
+    frame: &Frame,
+    request: ExecRequest,
+    watcher: Option<Arc<dyn TurnWatcher>>,
 ) -> Result<PlannedTurn, Failure> {
     let provider = provider_of(ports, frame, request.runtime)?;
     check_writes(provider)?;
@@ -83,6 +119,7 @@ pub(crate) fn plan_turn(
         runtime: request.runtime,
         said: Said { system, content },
         tools,
+        watcher,
         choice,
         parallel: if hands_in {
             Some(false)

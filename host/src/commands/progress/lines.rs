@@ -85,6 +85,13 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
         Event::ToolResult { result, .. } => {
             (Tone::Faint, format!("  ✓ {}{time}", value(&result.text)))
         }
+        Event::Progress {
+            message, percent, ..
+        } => {
+            let percent = percent.map(|percent| format!(" ({percent}%)"));
+            let line = format!("• {}{}", value(message), percent.unwrap_or_default());
+            (Tone::Plain, line)
+        }
         Event::DecisionPicked { option, .. } => (Tone::Faint, format!("✓ picked {}", name(option))),
         Event::DecisionRetried {
             kind, retries_left, ..

@@ -361,6 +361,18 @@ mod tests {
     }
 
     #[test]
+    fn a_function_tells_how_far_it_is() {
+        let report = |percent| Event::Progress {
+            node: Some(node()),
+            function: "acme:shop/desk.index".to_owned(),
+            message: "Reading".to_owned(),
+            percent,
+        };
+        let told = shown(&[text("So"), report(None), report(Some(40))], ALL);
+        assert_eq!(told, "So\n• Reading\n• Reading (40%)\n");
+    }
+
+    #[test]
     fn a_turn_is_told_as_it_goes() {
         check(
             ALL,

@@ -6,10 +6,14 @@ mod picture;
 mod sink;
 mod turn;
 
+use std::sync::Arc;
+
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::{ExecReply, PickedOption};
 use openprogram_core::llm::DecisionState;
 use openprogram_core::session::Usage;
+
+use crate::started::Inbox;
 
 pub(crate) use menu::{RETRIES_DEFAULT, hold, invalid};
 pub(crate) use sink::{Mailbox, Piece};
@@ -39,6 +43,14 @@ pub struct PickedHandle {
 /// One decision put to a decider.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct StateHandle(pub(crate) DecisionState);
+
+/// A turn that goes on beside the function.
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
+pub struct TurnHandle {
+    /// Its place among the turns of the call.
+    pub(crate) number: u64,
+    pub(crate) inbox: Arc<Inbox>,
+}
 
 /// What a turn gave.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]

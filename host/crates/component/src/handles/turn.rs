@@ -10,7 +10,7 @@ use std::sync::Arc;
 use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::Failure;
 use openprogram_core::function::{RuntimeRef, RuntimeRole};
-use openprogram_core::guest::ExecRequest;
+use openprogram_core::guest::{ExecRequest, LocalTool};
 use openprogram_core::structured::{StructuredCode, StructuredError};
 use openprogram_core::tool::ToolChoice;
 
@@ -136,6 +136,30 @@ impl RequestHandle {
                 handle.request.system.push(text);
             }
             Ok(())
+        });
+    }
+
+    pub(crate) fn add_local_tool(
+        &mut self,
+        name: String,
+        description: &str,
+        parameters: &str,
+        held: Held<'_>,
+    ) {
+        self.set(|handle| {
+            let path = format!("local_tools[{}]", handle.request.local_tools.len());
+            let count = handle.request.local_tools.len() as u64 + 1;
+            check(count, "local_tools", held.limits.local_tools, "local tools")?;
+            let bytes = (name.len() + description.len() + parameters.len()) as u64;
+            let max = held.limits.text_bytes;
+            check(bytes, "text_bytes", max, "bytes in one local tool")?;
+            let parameters = serde_json::from_str(parameters).map_err(|error| {
+                let path = format!("{path}.parameters");
+                invalid(&path, format!("`{path}` is not JSON: {error}"))
+            })?;
+            let tool = LocalTool::read(&path, name, description, &parameters)?;
+            handle.request.local_tools.push(tool);
+            handle.hold(bytes, held)
         });
     }
 

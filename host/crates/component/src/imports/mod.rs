@@ -9,7 +9,9 @@ mod decision;
 mod decision_state;
 mod functions;
 mod menu;
+mod progress;
 mod runtime;
+mod started;
 mod turn;
 
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use wasmtime::component::Resource;
 use super::to_wire;
 use crate::bindings::openprogram::agentic::runtime as wire;
 use crate::bindings::openprogram::agentic::types;
-use crate::handles::{ReplyHandle, RequestHandle, RuntimeHandle};
+use crate::handles::{ReplyHandle, RequestHandle, RuntimeHandle, TurnHandle};
 use crate::state::CallState;
 
 impl wire::Host for CallState {}
@@ -103,6 +103,22 @@ impl wire::HostRuntime for CallState {
         let of = self.runtime_of(&runtime)?;
         let closed = self.services().and_then(|services| services.close(of));
         Ok(closed.map_err(|failure| to_wire(&failure)))
+    }
+
+    async fn start(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+        request: Resource<RequestHandle>,
+    ) -> wasmtime::Result<Result<Resource<TurnHandle>, types::Failure>> {
+        let of = self.runtime_of(&runtime)?;
+        let started = match self.turn(of, &request)? {
+            Ok(turn) => self.start_turn(turn).await,
+            Err(failure) => Err(failure),
+        };
+        Ok(match started {
+            Ok(turn) => Ok(self.table.push(turn)?),
+            Err(failure) => Err(to_wire(&failure)),
+        })
     }
 
     async fn drop(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<()> {

@@ -119,6 +119,18 @@ impl wire::HostRequest for CallState {
         Ok(())
     }
 
+    async fn add_local_tool(
+        &mut self,
+        request: Resource<RequestHandle>,
+        name: String,
+        description: String,
+        parameters: String,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.add_local_tool(name, &description, &parameters, held);
+        Ok(())
+    }
+
     async fn set_tool_choice(
         &mut self,
         request: Resource<RequestHandle>,

@@ -60,7 +60,7 @@ fn model(body: &str, result: u32) -> Vec<u8> {
     );
     let mut module = wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let resolve = contract::resolve();
-    let (package, _) = resolve.packages.iter().next().unwrap();
+    let (package, _) = resolve.packages.iter().next_back().unwrap();
     let world = resolve.select_world(&[package], Some("model-provider"));
     embed_component_metadata(&mut module, resolve, world.unwrap(), StringEncoding::UTF8).unwrap();
     let encoder = ComponentEncoder::default().validate(true).module(&module);

@@ -236,6 +236,7 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
         tools: ToolsWanted::Named(tools),
         tool_filter: filter,
         host_tools: Vec::new(),
+        local_tools: Vec::new(),
         tool_choice: ToolChoice::Named("look-up".to_owned()),
         parallel_tool_calls: Some(false),
         response_format: None,

@@ -6,9 +6,11 @@
 mod call;
 mod decision;
 mod services;
+mod started;
 mod turn;
 
 pub use call::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
 pub use decision::{DecisionRequest, PickedOption};
 pub use services::{ApprovalRequest, HostServices, not_ones_own};
+pub use started::{LocalCall, LocalTool, StartedTurn, TurnEvent, TurnWatcher};
 pub use turn::{Closing, ExecReply, ExecRequest, MAX_ITERATIONS_DEFAULT, ToolsWanted};

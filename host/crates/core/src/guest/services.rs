@@ -1,8 +1,11 @@
 //! What a function may ask of the host while it runs.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::decision::{DecisionRequest, PickedOption};
+use super::started::{StartedTurn, TurnWatcher};
 use super::turn::{Closing, ExecReply, ExecRequest};
 use crate::Json;
 use crate::failure::{Failure, FailureCode};
@@ -122,6 +125,26 @@ pub trait HostServices: Send + Sync {
     async fn exec(&self, request: ExecRequest) -> Result<ExecReply, Failure> {
         let _ = request;
         Err(not_offered("turns are not offered here"))
+    }
+
+    /// Checks one turn and gives it to be polled. What happens in it is told to the watcher, who also
+    /// runs its local tools. It has to end before the call does.
+    ///
+    /// The default refuses: not every service offers turns.
+    async fn start(
+        &self,
+        request: ExecRequest,
+        watcher: Arc<dyn TurnWatcher>,
+    ) -> Result<StartedTurn, Failure> {
+        let _ = (request, watcher);
+        Err(not_offered("turns are not offered here"))
+    }
+
+    /// Tells the person who watches how far the function has come; `fraction` is from 0 to 1.
+    ///
+    /// Nobody may be watching, which is the default.
+    fn report(&self, message: &str, fraction: Option<f64>) {
+        let _ = (message, fraction);
     }
 
     /// Makes one turn whose last reply is a decision, and resolves the pick.

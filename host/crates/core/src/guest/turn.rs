@@ -1,5 +1,6 @@
 //! A turn as a function asks for it, and what it gave.
 
+use super::LocalTool;
 use crate::content::ContentBlock;
 use crate::decision::OptionSpec;
 use crate::function::RuntimeRef;
@@ -26,6 +27,11 @@ pub struct ExecRequest {
     /// Tools that whoever makes the turn runs. They count as named: beside them, the default is no
     /// function. Turns below this one do not inherit them.
     pub host_tools: Vec<HostTool>,
+    /// Which tools of the function itself it may call too. Only [`HostServices::start`] can make such
+    /// a turn.
+    ///
+    /// [`HostServices::start`]: super::HostServices::start
+    pub local_tools: Vec<LocalTool>,
     /// Whether and what it must call; back to [`ToolChoice::Auto`] once a forced call was made.
     pub tool_choice: ToolChoice,
     /// Whether one reply may hold several calls; `None` leaves it to the provider.
@@ -57,6 +63,7 @@ impl ExecRequest {
             tools: ToolsWanted::Default,
             tool_filter: ToolFilter::default(),
             host_tools: Vec::new(),
+            local_tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
             parallel_tool_calls: None,
             response_format: None,

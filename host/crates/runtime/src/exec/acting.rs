@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 use openprogram_core::content::ToolCall;
 use openprogram_core::failure::Failure;
+use openprogram_core::guest::TurnEvent;
 
 use crate::complete::{Asker, out_of_time};
 use crate::ending::{Counted, UsedUp};
-use crate::events::Event;
+use crate::events::{Event, cut_result};
 use crate::joined::{Work, joined};
 use crate::ports::Ports;
 use crate::tool_call::{Answered, Calling, WantedCall};
+use crate::turn::PlannedTurn;
 
 /// The most calls of one reply that run at the same time; the others wait. Each holds an instance.
 const BESIDE_MAX: usize = 8;
@@ -22,6 +24,7 @@ const BESIDE_MAX: usize = 8;
 pub(super) struct Acting<'a> {
     pub(super) ports: &'a Arc<Ports>,
     pub(super) asker: &'a Asker<'a>,
+    pub(super) planned: &'a PlannedTurn,
     pub(super) calling: Calling<'a>,
     /// Whether calls may run at the same time at all.
     pub(super) beside: bool,
@@ -105,11 +108,16 @@ impl Acting<'_> {
             node: self.calling.turn.clone(),
             call: call.clone(),
         });
+        self.planned.tell(|| TurnEvent::ToolUse(call.clone()));
     }
 
     fn tell_answer(&self, call: &ToolCall, answered: &Answered) {
         let node = || self.calling.turn.clone();
         let run = &self.calling.frame.run;
         run.emit(|| Event::tool_result(node(), &call.name, &answered.result));
+        self.planned.tell(|| TurnEvent::ToolResult {
+            tool: call.name.clone(),
+            result: cut_result(&answered.result),
+        });
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use openprogram_core::Json;
 use openprogram_core::failure::Failure;
-use openprogram_core::guest::{ExecReply, ExecRequest};
+use openprogram_core::guest::{ExecReply, ExecRequest, StartedTurn, TurnWatcher};
 use openprogram_core::llm::{Operation, StopReason};
 use openprogram_core::session::Usage;
 
@@ -20,11 +20,12 @@ use crate::deadline::Deadline;
 use crate::ending::ended_at;
 use crate::events::Event;
 use crate::frame::Frame;
+use crate::local::local_tools;
 use crate::open_turn::{OpenTurn, facts_of, said_or_none};
 use crate::ports::Ports;
 use crate::structured::Read;
 use crate::tool_call::calls_fact;
-use crate::turn::{PlannedTurn, plan_turn};
+use crate::turn::{PlannedTurn, plan_turn, plan_watched_turn};
 
 use work::Work;
 
@@ -49,6 +50,29 @@ pub(crate) async fn exec(
     let turn =
         plan_turn(ports, frame, request).inspect_err(|failure| frame.note_refusal(failure))?;
     exec_planned(ports, frame, &deadline, &turn).await
+}
+
+/// Checks one turn for the function of `frame`, which goes on beside it and is told of it.
+///
+/// Its time runs from now.
+pub(crate) fn start(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    request: ExecRequest,
+    watcher: Arc<dyn TurnWatcher>,
+) -> Result<StartedTurn, Failure> {
+    let deadline = Deadline::start(&ports.parts, request.timeout_ms);
+    let plan = || {
+        let mut request = request;
+        let tools = local_tools(&request.local_tools, &watcher)?;
+        request.host_tools.extend(tools);
+        plan_watched_turn(ports, frame, request, Some(watcher))
+    };
+    let turn = plan().inspect_err(|failure| frame.note_refusal(failure))?;
+    let (ports, frame) = (Arc::clone(ports), Arc::clone(frame));
+    Ok(Box::pin(async move {
+        exec_planned(&ports, &frame, &deadline, &turn).await
+    }))
 }
 
 /// Makes one turn that was checked, for the function of `frame` or the person at the top.
@@ -94,6 +118,7 @@ pub(crate) async fn work<'a>(
         operation: Operation::Exec,
         deadline,
         rejected: None,
+        watcher: turn.watcher.as_deref(),
     };
     let mut work = Work::begin(ports, frame, asker, turn, closing).await?;
     let mut n_requests = 0;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Message, Role};
 use openprogram_core::failure::Failure;
+use openprogram_core::guest::TurnEvent;
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::{FormatWay, ModelReply, ModelRequest, StopReason};
 use openprogram_core::session::Usage;
@@ -123,6 +124,8 @@ impl<'a> Work<'a> {
         turn.reads.clone_from(&self.reads);
         let (open, reply) = self.asker.ask(turn, &self.request, true).await?;
         self.usage = summed(self.usage, reply.usage);
+        self.turn
+            .tell(|| TurnEvent::Usage(reply.usage.unwrap_or_default()));
         self.used_up.count_reply(reply_bytes(&reply));
         Ok((open, reply))
     }
@@ -193,6 +196,7 @@ impl<'a> Work<'a> {
         let acting = Acting {
             ports: self.ports,
             asker: &self.asker,
+            planned: self.turn,
             calling: Calling {
                 ports: self.ports,
                 frame: self.frame,

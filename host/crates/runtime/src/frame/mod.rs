@@ -22,6 +22,7 @@ use crate::budget::TokenBudget;
 use crate::limits::RunLimits;
 use crate::opened::OpenedRuntimes;
 use crate::own_provider::OwnProvider;
+use crate::reports::ReportPace;
 
 pub(crate) use run::Run;
 
@@ -52,6 +53,8 @@ pub(crate) struct Frame {
     pub(crate) opened: OpenedRuntimes,
     /// The provider that stands in for those of the runtime, in the turns of this frame alone.
     pub(crate) own_provider: Option<OwnProvider>,
+    /// How often the person was told of its progress.
+    pub(crate) reports: ReportPace,
     n_calls_made: AtomicU64,
     state: Mutex<FrameState>,
 }
@@ -92,6 +95,7 @@ impl Frame {
             turn_tools: None,
             opened: OpenedRuntimes::default(),
             own_provider: None,
+            reports: ReportPace::default(),
             n_calls_made: AtomicU64::new(0),
             state: Mutex::default(),
         }
@@ -117,6 +121,7 @@ impl Frame {
             turn_tools: self.turn_tools.clone(),
             opened: OpenedRuntimes::default(),
             own_provider: None,
+            reports: ReportPace::default(),
             n_calls_made: AtomicU64::new(0),
             state: Mutex::default(),
         }

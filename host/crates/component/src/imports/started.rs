@@ -1,0 +1,184 @@
+//! `runtime.turn`: turns that go on while their function does.
+
+use std::sync::Arc;
+
+use openprogram_core::Json;
+use openprogram_core::content::{ToolCall, ToolResult};
+use openprogram_core::failure::Failure;
+use openprogram_core::guest::{ExecRequest, LocalCall, TurnEvent, TurnWatcher};
+use openprogram_core::llm::RetryInfo;
+use openprogram_core::session::Usage;
+use serde_json::json;
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::{DynPollable, subscribe};
+
+use super::{from_wire, to_wire};
+use crate::bindings::openprogram::agentic::runtime as wire;
+use crate::bindings::openprogram::agentic::types;
+use crate::handles::{ReplyHandle, TurnHandle, invalid};
+use crate::started::{Inbox, Ready, Room, TurnNews};
+use crate::state::CallState;
+
+impl CallState {
+    /// Starts a turn, which goes on beside the function from its next wait or pause.
+    pub(super) async fn start_turn(&mut self, request: ExecRequest) -> Result<TurnHandle, Failure> {
+        let max = self.limits.open_turns;
+        if self.n_turns >= max {
+            let message =
+                format!("the function holds {max} turns already; drop those that it read");
+            return Err(Failure::limit("open_turns", max, message));
+        }
+        let inbox = Inbox::new(Room {
+            events: self.limits.turn_events,
+            bytes: self.limits.turn_event_bytes,
+        });
+        let watcher: Arc<dyn TurnWatcher> = inbox.clone();
+        let turn = self.services()?.start(request, watcher).await?;
+        let end = Arc::clone(&inbox);
+        let number = self.turns.add(Box::pin(async move { end.end(turn.await) }));
+        self.n_turns += 1;
+        // It begins before the function goes on.
+        tokio::task::yield_now().await;
+        Ok(TurnHandle { number, inbox })
+    }
+
+    fn inbox(&self, turn: &Resource<TurnHandle>) -> wasmtime::Result<Arc<Inbox>> {
+        Ok(Arc::clone(&self.table.get(turn)?.inbox))
+    }
+
+    /// What a function answers to a call, as far as the host takes it.
+    fn local_answer(&self, answer: Result<String, types::Failure>) -> Result<LocalAnswer, Failure> {
+        match answer {
+            Ok(value) => {
+                self.check_text("the answer", &value)?;
+                let value = serde_json::from_str(&value).map_err(|error| {
+                    invalid("answer", format!("the answer is not JSON: {error}"))
+                })?;
+                Ok(Ok(value))
+            }
+            Err(failure) => Ok(Err(from_wire(failure))),
+        }
+    }
+}
+
+type LocalAnswer = Result<Json, Failure>;
+
+impl wire::HostTurn for CallState {
+    async fn next(
+        &mut self,
+        turn: Resource<TurnHandle>,
+    ) -> wasmtime::Result<Option<wire::TurnEvent>> {
+        Ok(self.inbox(&turn)?.take().map(event))
+    }
+
+    async fn subscribe(
+        &mut self,
+        turn: Resource<TurnHandle>,
+    ) -> wasmtime::Result<Resource<DynPollable>> {
+        // It may outlive the handle of the turn.
+        let ready = Ready(self.inbox(&turn)?);
+        let ready = self.table.push(ready)?;
+        subscribe(&mut self.table, ready)
+    }
+
+    async fn answer(
+        &mut self,
+        turn: Resource<TurnHandle>,
+        id: String,
+        answer: Result<String, types::Failure>,
+    ) -> wasmtime::Result<Result<(), types::Failure>> {
+        let inbox = self.inbox(&turn)?;
+        let answered = self
+            .local_answer(answer)
+            .and_then(|answer| inbox.answer(&id, answer));
+        Ok(answered.map_err(|failure| to_wire(&failure)))
+    }
+
+    async fn outcome(
+        &mut self,
+        turn: Resource<TurnHandle>,
+    ) -> wasmtime::Result<Option<Result<Resource<ReplyHandle>, types::Failure>>> {
+        Ok(match self.inbox(&turn)?.outcome() {
+            None => None,
+            Some(Ok(reply)) => Some(Ok(self.table.push(ReplyHandle(reply))?)),
+            Some(Err(failure)) => Some(Err(to_wire(&failure))),
+        })
+    }
+
+    async fn drop(&mut self, turn: Resource<TurnHandle>) -> wasmtime::Result<()> {
+        let turn = self.table.delete(turn)?;
+        self.n_turns -= 1;
+        self.turns.remove(turn.number);
+        turn.inbox.abandon();
+        Ok(())
+    }
+}
+
+/// News as the contract carries them.
+fn event(news: TurnNews) -> wire::TurnEvent {
+    let (kind, text, details) = match news {
+        TurnNews::Event(event) => match event {
+            TurnEvent::Text(text) => ("text", text, json!({})),
+            TurnEvent::Thinking(text) => ("thinking", text, json!({})),
+            TurnEvent::ToolUse(ToolCall {
+                id,
+                name,
+                arguments,
+            }) => {
+                let details = json!({"id": id, "name": name, "arguments": arguments});
+                ("tool-use", String::new(), details)
+            }
+            TurnEvent::ToolResult {
+                tool,
+                result: ToolResult { id, text, is_error },
+            } => {
+                let details = json!({"id": id, "name": tool, "is_error": is_error});
+                ("tool-result", text, details)
+            }
+            TurnEvent::Retry(retry) => ("retry", String::new(), retry_to_json(&retry)),
+            TurnEvent::Usage(usage) => ("usage", String::new(), usage_to_json(usage)),
+            // Without a word of its own in this contract.
+            _ => ("other", String::new(), json!({})),
+        },
+        TurnNews::Call(LocalCall {
+            id,
+            name,
+            arguments,
+        }) => {
+            let details = json!({"id": id, "name": name, "arguments": arguments});
+            ("local-call", String::new(), details)
+        }
+        TurnNews::Missed(count) => ("missed", String::new(), json!({"count": count})),
+        TurnNews::Done => ("done", String::new(), json!({})),
+    };
+    wire::TurnEvent {
+        kind: kind.to_owned(),
+        text,
+        details: details.to_string(),
+    }
+}
+
+fn retry_to_json(retry: &RetryInfo) -> Json {
+    json!({
+        "attempt": retry.attempt,
+        "attempts_max": retry.attempts_max,
+        "sleep_s": retry.sleep.as_secs_f64(),
+        "reason": retry.reason.as_str(),
+        "http_status": retry.http_status,
+        "retry_after_s": retry.retry_after.map(|time| time.as_secs_f64()),
+        "elapsed_s": retry.elapsed.as_secs_f64(),
+        "error_name": retry.error_name,
+        "error": retry.error,
+        "had_image": retry.asked.had_image,
+        "model": retry.asked.model,
+    })
+}
+
+fn usage_to_json(usage: Usage) -> Json {
+    json!({
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read": usage.cache_read,
+        "cache_create": usage.cache_create,
+    })
+}
