@@ -4,6 +4,8 @@
 
 pub mod settings;
 
+pub mod telemetry;
+
 pub mod state;
 
 pub mod sdk;

@@ -9,6 +9,7 @@ use openprogram::commands::console::Console;
 use openprogram::commands::exit::Exit;
 use openprogram::commands::{Cli, Command, end_badly};
 use openprogram::settings::{Settings, TerminalSettings};
+use openprogram::telemetry;
 
 /// How long the end of the program waits for threads that cannot be stopped. What a command began
 /// has ended with it; only what was given up still runs.
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
 fn start(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
     let folder = std::env::current_dir().context("cannot tell the current folder")?;
     let found = Settings::find(&folder, &|name| std::env::var_os(name));
+    telemetry::start(&found.settings.trace)?;
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -334,6 +334,7 @@ impl App {
         parts.retry = self.settings.models.retry;
         parts.questions = questions;
         parts.question_timeout = self.settings.models.ask_timeout;
+        parts.traces_content = self.settings.trace.content;
         parts.exec_timeout = self.settings.models.exec_timeout;
         Ok(Prepared {
             runtime: Runtime::new(parts),

@@ -10,7 +10,7 @@ use super::console::Console;
 use crate::app::App;
 use crate::settings::{
     ColourMode, LimitsTable, ModelSettings, Origin, PROJECT_FILE, ProviderSettings,
-    REGISTRY_VARIABLE, Settings, SkillSettings,
+    REGISTRY_VARIABLE, Settings, SkillSettings, TraceSettings, TraceTarget,
 };
 use crate::text::one_line;
 
@@ -97,6 +97,7 @@ fn rows(settings: &Settings) -> Vec<Row> {
     rows.extend(limit_rows(&settings.limits));
     rows.extend(tool_rows(&settings.tool_sets));
     rows.extend(skill_rows(&settings.skills));
+    rows.extend(trace_rows(&settings.trace));
     let n_profiles = settings.models.profiles.len();
     if n_profiles > 0 {
         let rows_of_it = format!("{n_profiles} of the project");
@@ -138,6 +139,28 @@ fn tool_rows(sets: &ToolSets) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// Where spans are written.
+fn trace_rows(trace: &TraceSettings) -> Vec<Row> {
+    let (target, origin) = match &trace.target {
+        None => (Json::Null, Origin::Default),
+        Some((TraceTarget::Stderr, origin)) => ("-".into(), origin.clone()),
+        Some((TraceTarget::File(path), origin)) => {
+            (path.to_string_lossy().into_owned().into(), origin.clone())
+        }
+    };
+    let of_content = match trace.content {
+        true => Origin::ProjectFile,
+        false => Origin::Default,
+    };
+    vec![
+        Row {
+            absent: "nowhere",
+            ..Row::new("trace.file", target, origin)
+        },
+        Row::new("trace.content", trace.content.into(), of_content),
+    ]
 }
 
 /// Where skills are looked for.

@@ -15,6 +15,7 @@ use super::grants::ComponentTable;
 use super::limits::LimitsTable;
 use super::signatures::SignaturesTable;
 use super::skills::SkillsEntry;
+use super::trace::TraceTable;
 
 /// The project file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -37,6 +38,9 @@ pub struct ProjectFile {
     /// Who signs components.
     #[serde(default)]
     pub signatures: SignaturesTable,
+    /// Where spans are written.
+    #[serde(default)]
+    pub trace: TraceTable,
     /// Where skills are looked for.
     #[serde(default)]
     pub skills: SkillsEntry,
@@ -302,7 +306,7 @@ mod tests {
         check(
             "[[profiles]]\nprotocol = \"openai\"\nforced_tools = true\n",
             expect![
-                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `named_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `strict_tools`, `source`, `checked_on`"
+                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `named_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `web_search`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `strict_tools`, `source`, `checked_on`"
             ],
         );
     }
@@ -312,7 +316,7 @@ mod tests {
         check(
             "modle = \"x\"\n",
             expect![
-                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `skills`, `limits`, `toolsets`, `unsafe_in`"
+                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `trace`, `skills`, `limits`, `toolsets`, `unsafe_in`"
             ],
         );
         check(

@@ -16,6 +16,7 @@ mod signatures;
 mod skills;
 mod terminal;
 mod toolsets;
+mod trace;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -38,6 +39,7 @@ pub use registry::REGISTRY_VARIABLE;
 pub use signatures::{SignatureSettings, SignaturesTable};
 pub use skills::{SkillFolder, SkillSettings, SkillsEntry};
 pub use terminal::{ColourMode, TerminalSettings};
+pub use trace::{TRACE_VARIABLE, TraceSettings, TraceTable, TraceTarget};
 
 /// The state folder inside the project folder.
 const STATE_FOLDER: &str = ".openprogram";
@@ -158,6 +160,8 @@ pub struct Settings {
     pub tool_sets: ToolSets,
     /// Who may sign what is installed.
     pub signatures: SignatureSettings,
+    /// Where the spans of runs are written.
+    pub trace: TraceSettings,
     /// Where skills are looked for.
     pub skills: SkillSettings,
     /// Where the logins of registries are.
@@ -253,6 +257,7 @@ impl Settings {
             limits: LimitsTable::default(),
             tool_sets: ToolSets::default(),
             signatures: SignatureSettings::default(),
+            trace: TraceSettings::of_variables(current_folder, variables),
             skills: SkillSettings::default(),
             logins: registry::logins(variables),
             terminal: TerminalSettings::of_variables(variables),
@@ -294,6 +299,8 @@ impl Settings {
             .map_err(|(key, message)| invalid(key, message))?;
         self.signatures = SignatureSettings::read(&file.signatures, project_folder)
             .map_err(|(key, message)| invalid(key.to_owned(), message))?;
+        let trace = self.trace.apply(&file.trace, project_folder);
+        trace.map_err(|message| invalid("trace.file".to_owned(), message))?;
         self.skills = SkillSettings::read(&file.skills, project_folder, &current, variables)
             .map_err(|message| invalid("skills".to_owned(), message))?;
         let checked = file.limits.check();
@@ -432,6 +439,7 @@ mod tests {
             limits: LimitsTable::default(),
             tool_sets: ToolSets::default(),
             signatures: SignatureSettings::default(),
+            trace: TraceSettings::default(),
             skills: SkillSettings::default(),
             logins: Logins::default(),
             grants_of_installed: [("locked".to_owned(), granted(&["double"]))].into(),

@@ -29,6 +29,7 @@ mod settings;
 mod signed;
 mod skills;
 mod terminal;
+mod trace;
 mod watch;
 
 use openprogram_tests::cli::Project;

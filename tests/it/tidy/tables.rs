@@ -90,6 +90,7 @@ const RUNTIME: Arrows = Arrows {
         ("own_tool", &[]),
         ("policy", &[]),
         ("sources", &[]),
+        ("spans", &["arguments"]),
         ("life", &[]),
         ("model_fn", &[]),
         ("on_retry", &[]),
@@ -142,6 +143,7 @@ const RUNTIME: Arrows = Arrows {
         (
             "call",
             &[
+                "spans",
                 "approval",
                 "arguments",
                 "events",
@@ -168,6 +170,7 @@ const RUNTIME: Arrows = Arrows {
         (
             "complete",
             &[
+                "spans",
                 "budget",
                 "frame",
                 "recorder",
@@ -180,7 +183,15 @@ const RUNTIME: Arrows = Arrows {
         ),
         (
             "tool_call",
-            &["arguments", "own_tool", "frame", "ports", "call", "tools"],
+            &[
+                "spans",
+                "arguments",
+                "own_tool",
+                "frame",
+                "ports",
+                "call",
+                "tools",
+            ],
         ),
         ("ending", &["limits", "tool_call"]),
         ("open_pick", &["events", "frame", "open_turn"]),
@@ -311,6 +322,7 @@ const RUNTIME: Arrows = Arrows {
         (
             "top",
             &[
+                "spans",
                 "arguments",
                 "frame",
                 "request",
@@ -338,6 +350,7 @@ const HOST: Arrows = Arrows {
         ("signature", &[]),
         ("fetch", &["input"]),
         ("settings", &["input", "signature", "fetch"]),
+        ("telemetry", &["settings"]),
         ("source", &["sdk", "input"]),
         ("state", &[]),
         ("skills", &["input", "settings"]),

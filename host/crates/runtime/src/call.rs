@@ -10,6 +10,7 @@ use openprogram_core::id::NodeId;
 use openprogram_core::schema::Coercion;
 use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus};
 use openprogram_core::{Json, JsonObject};
+use tracing::Instrument as _;
 
 use crate::approval::approve_call;
 use crate::arguments::{Arguments, complete_arguments, hidden_names};
@@ -17,6 +18,7 @@ use crate::events::Event;
 use crate::frame::{Frame, TurnTools};
 use crate::ports::Ports;
 use crate::recorder::FactsIfCutOff;
+use crate::spans;
 
 /// One call that may be made: function found and allowed, arguments complete.
 #[derive(Debug)]
@@ -119,12 +121,29 @@ fn plan_by_name(
     })
 }
 
-/// Runs a planned call below `parent`, within the limits, and records it.
+/// Runs a planned call below `parent`, within the limits, and records it, in a span of its own.
 pub(crate) async fn run_call(
     ports: &Arc<Ports>,
     parent: &Arc<Frame>,
     call: PlannedCall,
 ) -> CallEnd {
+    let is_tool = call.inside.is_some();
+    let span = spans::call(&call.function, &call.node, &parent.run.session, is_tool);
+    let traces_content = ports.parts.traces_content;
+    if traces_content {
+        spans::record_arguments(&span, &call.function, &call.arguments.values);
+    }
+    let recorded = run_recorded(ports, parent, call);
+    let end = recorded.instrument(span.clone()).await;
+    match &end.result {
+        Ok(result) if traces_content => spans::record_result(&span, result),
+        Ok(_) => {}
+        Err(failure) => spans::record_failure(&span, failure),
+    }
+    end
+}
+
+async fn run_recorded(ports: &Arc<Ports>, parent: &Arc<Frame>, call: PlannedCall) -> CallEnd {
     let function = Arc::clone(&call.function);
     if let Err(failure) = parent.count_call(&function, &ports.parts.limits) {
         parent.note_refusal(&failure);

@@ -28,6 +28,7 @@ use crate::open_turn::{OpenTurn, Turn};
 use crate::ports::Ports;
 use crate::recorder::{OpenNode, store_failure};
 use crate::reserve::Reserved;
+use crate::spans;
 
 /// Who asks which model until when: what stays the same over the requests of one turn.
 #[derive(Clone, Copy)]
@@ -211,12 +212,28 @@ impl<'a> Asker<'a> {
         Ok((open, reply.text()))
     }
 
-    /// Puts one request to the model, a provider that writes. With `told`, the watcher of the run
-    /// is told of its reply while it arrives.
+    /// Puts one request to a model that writes. With `told`, the watcher of the run reads its reply.
     ///
     /// # Errors
     /// `llm` and `limit-reached` when it could not be asked or its reply cannot be taken, recorded.
     pub(crate) async fn ask(
+        &self,
+        turn: Turn,
+        request: &ModelRequest,
+        told: bool,
+    ) -> Result<(OpenTurn<'a>, ModelReply), Failure> {
+        let said = self.ports.parts.traces_content;
+        let span = spans::model_request("chat", self.provider.name(), &self.frame.run.session);
+        spans::record_request(&span, request, said);
+        let asked = self.ask_in_span(turn, request, told);
+        spans::in_span(span, asked, |span, (open, reply)| {
+            spans::record_request_end(span, open.id(), open.usage);
+            spans::record_reply(span, reply, said);
+        })
+        .await
+    }
+
+    async fn ask_in_span(
         &self,
         turn: Turn,
         request: &ModelRequest,
@@ -251,6 +268,20 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// `llm` when it could not be asked, recorded.
     pub(crate) async fn weigh(
+        &self,
+        state: &DecisionState,
+        reads: Vec<NodeId>,
+        facts: JsonObject,
+    ) -> Result<(OpenTurn<'a>, DecisionReply), Failure> {
+        let span = spans::model_request("decide", self.provider.name(), &self.frame.run.session);
+        let asked = self.weigh_in_span(state, reads, facts);
+        spans::in_span(span, asked, |span, (open, _)| {
+            spans::record_request_end(span, open.id(), open.usage);
+        })
+        .await
+    }
+
+    async fn weigh_in_span(
         &self,
         state: &DecisionState,
         reads: Vec<NodeId>,

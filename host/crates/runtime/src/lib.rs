@@ -108,6 +108,7 @@ mod services;
 mod single;
 mod skills;
 mod sources;
+mod spans;
 mod stages;
 mod structured;
 mod tool_call;
@@ -147,6 +148,7 @@ pub use request::{
     DecideOutcome, DecideRequest, DecidedPick, RunOutcome, RunRequest, TurnOutcome, TurnRequest,
 };
 pub use sources::{Clock, Ids, RandomIds, SystemClock, Timer, TokioTimer};
+pub use spans::SPAN_TARGET;
 
 use crate::admission::Admission;
 use crate::life::Life;

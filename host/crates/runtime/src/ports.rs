@@ -126,6 +126,8 @@ pub struct RuntimeParts {
     pub retry: RetryPolicy,
     /// The time for one turn or decision that names none; `None` for no end.
     pub exec_timeout: Option<Duration>,
+    /// Whether spans hold what was said: prompts, replies, arguments, results.
+    pub traces_content: bool,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The timer of waits and deadlines.
@@ -158,6 +160,7 @@ impl RuntimeParts {
             admission: AdmissionLimits::default(),
             retry: RetryPolicy::default(),
             exec_timeout: None,
+            traces_content: false,
             clock: Arc::new(SystemClock),
             timer: Arc::new(TokioTimer::default()),
             ids: Arc::new(RandomIds::default()),

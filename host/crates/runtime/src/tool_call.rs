@@ -15,12 +15,14 @@ use openprogram_core::id::NodeId;
 use openprogram_core::schema::Coercion;
 use openprogram_core::text::{clean, cut, escape_json, one_line};
 use serde_json::json;
+use tracing::Instrument as _;
 
 use crate::arguments::{UnfitArguments, complete_model_arguments};
 use crate::call::{CallingTurn, PlannedCall, run_call};
 use crate::frame::Frame;
 use crate::own_tool::OwnTool;
 use crate::ports::Ports;
+use crate::spans;
 use crate::tools::{Tool, Tools};
 
 /// The most bytes of one answer, cut in its middle with a line that says how much is left out: as
@@ -134,7 +136,7 @@ impl Calling<'_> {
         let call = &wanted.call;
         let function = match self.tools.find(&call.name) {
             Some(Tool::Function(function)) => function,
-            Some(Tool::Own(own)) => return run_own(own, wanted).await,
+            Some(Tool::Own(own)) => return self.run_own(own, wanted).await,
             None => return Answered::refused(call, unknown(self.tools, &call.name)),
         };
         let planned = match self.plan(function, wanted) {
@@ -144,6 +146,15 @@ impl Calling<'_> {
         let end = run_call(self.ports, self.frame, planned).await;
         let ran = end.node.map_or(Ran::Nothing, Ran::Function);
         Answered::of(call, &end.result, ran)
+    }
+
+    async fn run_own(&self, own: &OwnTool, wanted: &WantedCall) -> Answered {
+        let span = spans::own_tool(
+            &own.tool.spec.name,
+            &wanted.call.id,
+            &self.frame.run.session,
+        );
+        run_own(own, wanted).instrument(span).await
     }
 
     /// Whether a call may run while others of its kind run: whoever made the tool says that it

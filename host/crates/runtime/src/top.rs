@@ -10,6 +10,7 @@ use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::{Closing, ExecReply};
 use openprogram_core::id::SessionId;
+use tracing::Instrument as _;
 
 use crate::arguments::complete_arguments;
 use crate::ask::ask_about;
@@ -25,6 +26,7 @@ use crate::ports::Ports;
 use crate::request::{
     DecideOutcome, DecideRequest, RunOutcome, RunRequest, TurnOutcome, TurnRequest,
 };
+use crate::spans;
 use crate::turn::plan_turn;
 use crate::watchers::Watchers;
 
@@ -265,7 +267,8 @@ impl Top {
                 result: Err(failure),
             },
             Ok((_running, planned)) => {
-                let result = bounded(ports, work(planned), stop).await;
+                let span = spans::turn(&self.frame.run.session);
+                let result = bounded(ports, work(planned).instrument(span), stop).await;
                 ports.keep_usage(&self.frame.run);
                 TurnOutcome {
                     session: ports.recorder.kept(self.frame.run.session.clone()),

@@ -28,6 +28,7 @@ mod refusals;
 mod retries;
 mod shop;
 mod skills;
+mod spans;
 mod started;
 mod structured;
 mod tool_sets;
