@@ -29,7 +29,7 @@ async fn check(
 #[tokio::test]
 async fn a_call_writes_so_many_bytes_and_no_more() {
     let limit = |limits: &mut Limits| limits.files_bytes = 10_000;
-    let ended = "failed: the function wrote more than 10000 bytes to files";
+    let ended = "failed: the component wrote more than 10000 bytes to files in one run";
     let append = |times: u32| json!({"path": "out/new", "bytes": 1_000, "times": times});
     check(limit, "append", append(10), "null", 10_000).await;
     check(limit, "append", append(11), ended, 10_000).await;
@@ -40,6 +40,31 @@ async fn a_call_writes_so_many_bytes_and_no_more() {
     let poke = |at: u64| json!({"path": "new", "at": at});
     check(limit, "poke", poke(9_999), "done", 10_000).await;
     check(limit, "poke", poke(10_000), ended, 0).await;
+}
+
+#[tokio::test]
+async fn calls_of_one_run_write_and_make_so_much_together() {
+    let project = Project::new();
+    let host = project.host(&["rw:out"]).limits(|limits| {
+        limits.files_bytes = 10_000;
+        limits.files_count = 3;
+    });
+    let append = json!({"path": "out/file", "bytes": 1_000, "times": 6});
+    let make = json!({"path": "out", "count": 2});
+    let ended = [
+        "failed: the component wrote more than 10000 bytes to files in one run",
+        "failed: the component made more than 3 files and folders in one run",
+    ];
+    for (host, expected) in [(host.clone().in_one_run(), ended), (host, ["null", "null"])] {
+        for expected in [["null", "null"], expected] {
+            let written = host.call("append", append.clone()).await;
+            let clear = |n: u32| std::fs::remove_file(project.path().join(format!("out/{n}")));
+            let made = host.call("make", make.clone()).await;
+            assert_eq!([written.seen(), made.seen()], expected);
+            assert!(written.report.written_bytes <= 6_000, "{written:?}");
+            (clear(0), clear(1)).0.unwrap();
+        }
+    }
 }
 
 #[tokio::test]
@@ -67,7 +92,7 @@ async fn a_call_makes_so_many_files_and_no_more() {
     let limit = |limits: &mut Limits| limits.files_count = 3;
     let make = |count: u32| json!({"path": "out", "count": count});
     check(limit, "make", make(3), "null", 0).await;
-    let ended = "failed: the function made more than 3 files and folders";
+    let ended = "failed: the component made more than 3 files and folders in one run";
     check(limit, "make", make(4), ended, 0).await;
 }
 

@@ -273,15 +273,25 @@ async fn requests_are_counted_refused_ones_included() {
     )
     .await;
     check(limit, "series", "/", json!({"times": 9}), expect![[r#"
-        3, then the function made more than 3 requests (`http_requests`)
+        3, then the component made more than 3 requests in one run (`http_requests`)
         http GET http://127.0.0.1:PORT/: by `* http://127.0.0.1:PORT/`
         http GET http://127.0.0.1:PORT/: by `* http://127.0.0.1:PORT/`
         http GET http://127.0.0.1:PORT/: by `* http://127.0.0.1:PORT/`
-        http GET http://127.0.0.1:PORT/: refused, the function made more than 3 requests (`http_requests`)"#]]).await;
+        http GET http://127.0.0.1:PORT/: refused, the component made more than 3 requests in one run (`http_requests`)"#]]).await;
     let host = WebHost::new().limits(limit);
     let arguments = json!({"url": "http://127.0.0.1:1/", "times": 9});
     let called = host.call("parallel", arguments).await;
-    expect![[r#"["ErrorCode::HttpRequestDenied","ErrorCode::HttpRequestDenied","ErrorCode::HttpRequestDenied","the function made more than 3 requests (`http_requests`)","the function made more than 3 requests (`http_requests`)","the function made more than 3 requests (`http_requests`)","the function made more than 3 requests (`http_requests`)","the function made more than 3 requests (`http_requests`)","the function made more than 3 requests (`http_requests`)"]"#]].assert_eq(&called.seen());
+    expect![[r#"["ErrorCode::HttpRequestDenied","ErrorCode::HttpRequestDenied","ErrorCode::HttpRequestDenied","the component made more than 3 requests in one run (`http_requests`)","the component made more than 3 requests in one run (`http_requests`)","the component made more than 3 requests in one run (`http_requests`)","the component made more than 3 requests in one run (`http_requests`)","the component made more than 3 requests in one run (`http_requests`)","the component made more than 3 requests in one run (`http_requests`)"]"#]].assert_eq(&called.seen());
+}
+
+#[tokio::test]
+async fn calls_of_one_run_make_so_many_requests_together() {
+    let host = WebHost::new().limits(|limits| limits.http_requests = 3);
+    let host = host.in_one_run();
+    let arguments = json!({"url": "http://127.0.0.1:1/", "times": 2});
+    host.call("parallel", arguments.clone()).await;
+    let called = host.call("parallel", arguments).await;
+    expect![[r#"["ErrorCode::HttpRequestDenied","the component made more than 3 requests in one run (`http_requests`)"]"#]].assert_eq(&called.seen());
 }
 
 #[tokio::test]

@@ -68,7 +68,10 @@ pub(super) const COMPONENT: Arrows = Arrows {
                 "cache", "limits", "ticker", "error", "compile", "state", "linking",
             ],
         ),
-        ("instance", &["limits", "reach", "state", "trap", "engine"]),
+        (
+            "instance",
+            &["cpu", "limits", "reach", "state", "trap", "engine"],
+        ),
         (
             "prepare",
             &[
@@ -83,7 +86,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
                 "facts", "limits", "error", "bindings", "engine", "instance", "code",
             ],
         ),
-        ("structure", &["async_parts", "error"]),
+        ("weight", &["error"]),
+        ("structure", &["async_parts", "error", "weight"]),
         (
             "loader",
             &[

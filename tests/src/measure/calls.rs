@@ -57,6 +57,7 @@ async fn time_ours(function: &str, arguments: &str) -> Result<Timing> {
             arguments,
             services: Arc::clone(services),
             depth: 0,
+            totals: Arc::default(),
         };
         let outcome = host.call(call).await;
         std::hint::black_box(outcome.result.expect("a result").to_string());

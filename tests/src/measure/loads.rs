@@ -166,6 +166,7 @@ async fn first_call(
         arguments: case.arguments.clone(),
         services: Arc::new(NoServices),
         depth: 0,
+        totals: Arc::default(),
     };
     std::hint::black_box(host.call(call.clone()).await.result?);
     Ok((host, call))

@@ -116,6 +116,7 @@ async fn time_ours(bytes: &[u8], function: &str, policy: Policy, folder: &Path) 
             arguments: arguments.clone(),
             services: Arc::clone(&services),
             depth: 0,
+            totals: Arc::default(),
         })
     };
     let given = call().await.result.map_err(|error| anyhow!("{error:?}"))?;

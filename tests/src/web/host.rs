@@ -11,7 +11,7 @@ use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::{Access, AccessOutcome, Grants};
 use openprogram_core::guest::{
     ApprovalRequest, CallReport, DecisionRequest, FunctionCall, FunctionHost as _, HostServices,
-    PickedOption,
+    PickedOption, RunTotals,
 };
 use openprogram_core::secret::Secret;
 use openprogram_core::{Json, JsonObject};
@@ -35,12 +35,14 @@ pub struct Called {
 }
 
 /// A host that is being put together, and the host itself.
+#[derive(Clone)]
 pub struct WebHost {
     guest: &'static str,
     grants: Grants,
     permissions: Permissions,
     limits: Limits,
     approves: bool,
+    run: Option<Arc<RunTotals>>,
 }
 
 impl Default for WebHost {
@@ -68,6 +70,7 @@ impl WebHost {
             },
             limits: Limits::default(),
             approves: false,
+            run: None,
         }
     }
 
@@ -157,6 +160,13 @@ impl WebHost {
         self
     }
 
+    /// Makes all calls in one run.
+    #[must_use]
+    pub fn in_one_run(mut self) -> Self {
+        self.run = Some(Arc::default());
+        self
+    }
+
     /// Lets the person say yes.
     #[must_use]
     pub fn approving(mut self) -> Self {
@@ -201,6 +211,7 @@ impl WebHost {
             arguments: complete,
             services: given,
             depth: 0,
+            totals: self.run.clone().unwrap_or_default(),
         };
         let outcome = host.call(call).await;
         let take = |kept: &Mutex<Vec<_>>| kept.lock().expect("nobody panics").clone();

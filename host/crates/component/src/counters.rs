@@ -1,10 +1,12 @@
 //! What one call did beyond itself, counted by whoever lets it: files here, the network elsewhere.
 //!
 //! Streams count while the store is lent to nobody, so the numbers are shared. The limits that stand
-//! here are those of what is counted here.
+//! here are those of what is counted here, and hold for all calls of a component in one run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use openprogram_core::guest::ComponentTotals;
 
 use crate::limits::{LimitReached, Limits};
 
@@ -17,19 +19,18 @@ struct Counts {
     egress_bytes: AtomicU64,
     ingress_bytes: AtomicU64,
     written_bytes: AtomicU64,
-    files_made: AtomicU64,
+    totals: Arc<ComponentTotals>,
     files_bytes_max: u64,
     files_count_max: u64,
 }
 
-#[allow(dead_code, reason = "files and the network are let in next")]
 impl Counters {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &Limits, totals: Arc<ComponentTotals>) -> Self {
         Self(Arc::new(Counts {
             egress_bytes: AtomicU64::new(0),
             ingress_bytes: AtomicU64::new(0),
             written_bytes: AtomicU64::new(0),
-            files_made: AtomicU64::new(0),
+            totals,
             files_bytes_max: limits.files_bytes,
             files_count_max: limits.files_count,
         }))
@@ -48,33 +49,41 @@ impl Counters {
     /// Counts bytes that are about to be written to files.
     ///
     /// # Errors
-    /// `files_bytes`, when they are more than the call may write; they are not counted then.
+    /// `files_bytes`, when they are more than the component may write; they are not counted then.
     pub(crate) fn write(&self, bytes: u64) -> Result<(), LimitReached> {
         let max = self.0.files_bytes_max;
         let fits = |all: u64| all.checked_add(bytes).filter(|all| *all <= max);
-        let counted = self.0.written_bytes.fetch_update(Relaxed, Relaxed, fits);
-        counted.map(drop).map_err(|_| {
-            let message = format!("the function wrote more than {max} bytes to files");
+        let all = &self.0.totals.written_bytes;
+        all.fetch_update(Relaxed, Relaxed, fits).map_err(|_| {
+            let message = format!("the component wrote more than {max} bytes to files in one run");
             LimitReached::new("files_bytes", max, message)
-        })
+        })?;
+        self.0.written_bytes.fetch_add(bytes, Relaxed);
+        Ok(())
     }
 
     /// Takes back what was counted and could not be written.
     pub(crate) fn give_back(&self, bytes: u64) {
         self.0.written_bytes.fetch_sub(bytes, Relaxed);
+        self.0.totals.written_bytes.fetch_sub(bytes, Relaxed);
     }
 
     /// Counts a file or folder that is about to be made.
     ///
     /// # Errors
-    /// `files_count`, when the call may not make one more.
+    /// `files_count`, when the component may not make one more.
     pub(crate) fn make_file(&self) -> Result<(), LimitReached> {
         let max = self.0.files_count_max;
-        if add(&self.0.files_made, 1) <= max {
+        if add(&self.0.totals.files_made, 1) <= max {
             return Ok(());
         }
-        let message = format!("the function made more than {max} files and folders");
+        let message = format!("the component made more than {max} files and folders in one run");
         Err(LimitReached::new("files_count", max, message))
+    }
+
+    /// Counts a request; gives all of the component in the run.
+    pub(crate) fn request(&self) -> u64 {
+        add(&self.0.totals.http_requests, 1)
     }
 
     /// Bytes sent over the network.
@@ -103,17 +112,23 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_any_more_is_refused_and_not_counted() {
-        let counters = Counters::new(&Limits {
+        let limits = Limits {
             files_bytes: 10,
             files_count: 1,
             ..Limits::default()
-        });
-        let together = counters.clone();
+        };
+        let totals = Arc::<ComponentTotals>::default();
+        let counters = Counters::new(&limits, Arc::clone(&totals));
+        // Another call of the same component.
+        let together = Counters::new(&limits, totals);
         assert_eq!(counters.write(7), Ok(()));
         assert_eq!(together.write(4).unwrap_err().which, "files_bytes");
         assert_eq!(together.write(u64::MAX).unwrap_err().limit, 10);
         assert_eq!(together.write(3), Ok(()));
-        assert_eq!(counters.written_bytes(), 10);
+        assert_eq!((counters.written_bytes(), together.written_bytes()), (7, 3));
+        together.give_back(3);
+        assert_eq!(counters.write(3), Ok(()));
+        assert_eq!((counters.request(), together.request()), (1, 2));
         assert_eq!(counters.make_file(), Ok(()));
         assert_eq!(together.make_file().unwrap_err().which, "files_count");
     }

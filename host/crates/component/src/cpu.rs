@@ -1,6 +1,12 @@
-//! Time inside the guest: what a call computed, without waiting in imports and without the time
-//! that the machine or the guest itself gave to others.
+//! Time of the guest: what a call computed, inside itself and in imports that end at once, without
+//! waiting in imports and without the time that the machine or the guest itself gave to others.
+//!
+//! A call is polled; while it waits, its thread does something else. So time in an import counts as
+//! long as nothing that is measured here was polled since: neither this call again nor one below it,
+//! which counts for itself.
 
+use std::cell::Cell;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,6 +20,10 @@ use crate::limits::LimitReached;
 pub(crate) struct CpuMeter {
     since: Duration,
     in_guest: bool,
+    /// Imports that go on, one inside of another.
+    imports: u32,
+    /// The poll in which the last change was.
+    poll: u64,
     used: Duration,
     limit: Duration,
     resumed: Arc<AtomicU64>,
@@ -27,6 +37,8 @@ impl CpuMeter {
         Self {
             since: thread_time(),
             in_guest: false,
+            imports: 0,
+            poll: POLL.get(),
             used: Duration::ZERO,
             limit: Duration::from_millis(limit_ms),
             resumed: Arc::new(AtomicU64::new(NOT_RESUMED)),
@@ -39,6 +51,11 @@ impl CpuMeter {
         // Lowering arguments and lifting results run `realloc` of the guest, which has hooks of
         // its own, so both directions must be looked at.
         self.in_guest = hook.exiting_host();
+        match hook {
+            CallHook::CallingHost => self.imports += 1,
+            CallHook::ReturningFromHost => self.imports = self.imports.saturating_sub(1),
+            CallHook::CallingWasm | CallHook::ReturningFromWasm => {}
+        }
     }
 
     /// Fails when the guest has used its time.
@@ -78,11 +95,39 @@ impl CpuMeter {
             self.resumed.store(NOT_RESUMED, Ordering::Relaxed);
             self.since = Duration::from_nanos(resumed);
         }
-        if self.in_guest {
+        let poll = POLL.get();
+        let is_at_once = self.imports > 0 && self.poll == poll;
+        if self.in_guest || is_at_once {
             self.used += now.saturating_sub(self.since);
         }
         self.since = now;
+        self.poll = poll;
     }
+}
+
+thread_local! {
+    /// The poll of a call that this thread is in, or was in last. No two polls have the same number.
+    static POLL: Cell<u64> = Cell::new(first_poll());
+}
+
+/// Each thread has numbers of its own, more than it comes to use.
+fn first_poll() -> u64 {
+    static THREADS: AtomicU64 = AtomicU64::new(0);
+    THREADS.fetch_add(1, Ordering::Relaxed) << 44
+}
+
+/// Counts how often the future of a call is polled.
+pub(crate) async fn polled<T>(call: impl Future<Output = T>) -> T {
+    let mut call = pin!(call);
+    std::future::poll_fn(|cx| {
+        let next = || POLL.set(POLL.get().wrapping_add(1));
+        next();
+        let done = call.as_mut().poll(cx);
+        // What is polled next by the same thread is not this call any more.
+        next();
+        done
+    })
+    .await
 }
 
 /// Time that this thread computed. A guest is inside its calls on one thread between two looks.
@@ -124,12 +169,34 @@ mod tests {
     }
 
     #[test]
+    fn time_in_imports_that_end_at_once_is_the_guests() {
+        let mut meter = CpuMeter::new(20);
+        meter.hook(CallHook::CallingWasm);
+        for _ in 0..10 {
+            meter.hook(CallHook::CallingHost);
+            spin(Duration::from_millis(1));
+            // What comes back is put into its memory by a function of its own.
+            meter.hook(CallHook::CallingWasm);
+            meter.hook(CallHook::ReturningFromWasm);
+            spin(Duration::from_millis(2));
+            meter.hook(CallHook::ReturningFromHost);
+        }
+        assert_eq!(meter.check().unwrap_err().which, "cpu_ms");
+    }
+
+    #[test]
     fn time_in_the_host_and_before_a_resumption_is_not_the_guests() {
         let mut meter = CpuMeter::new(20);
         spin(Duration::from_millis(30));
         meter.hook(CallHook::CallingWasm);
         meter.hook(CallHook::CallingHost);
-        spin(Duration::from_millis(30));
+        // The import waits, and another call runs meanwhile.
+        let mut other = Box::pin(polled(async { spin(Duration::from_millis(30)) }));
+        let waker = std::task::Waker::noop();
+        let ended = other
+            .as_mut()
+            .poll(&mut std::task::Context::from_waker(waker));
+        assert!(ended.is_ready());
         meter.check().unwrap();
         meter.hook(CallHook::ReturningFromHost);
         let runtime = tokio::runtime::Builder::new_current_thread()

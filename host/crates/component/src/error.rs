@@ -54,6 +54,17 @@ pub enum LoadError {
         /// The limit.
         max: u64,
     },
+    /// Compiling one of its functions would take too much memory.
+    #[error(
+        "a function of the component has so many locals, loops and branches ({weight} of {max}) \
+         that compiling it would take all memory; split it up, or build it with optimisations"
+    )]
+    HeavyFunction {
+        /// How heavy it is: locals times loops and branches.
+        weight: u64,
+        /// The limit.
+        max: u64,
+    },
     /// It holds components inside of components, too many of them.
     #[error(
         "the component holds components more than {max} levels deep; put them beside each other"

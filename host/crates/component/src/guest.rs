@@ -56,6 +56,7 @@ impl Guest {
             services: None,
             reach: Arc::clone(&self.reach),
             lane: Lane::Leaf,
+            totals: Arc::default(),
         };
         let (result, _) = run(&self.engine, job, async |store| work(prepared, store).await).await;
         result.map_err(|error| failed(&error))

@@ -104,6 +104,7 @@ impl ComponentHost {
             } else {
                 Lane::Nested
             },
+            totals: call.totals.of(&name.component),
         };
         let (result, report) = run(&self.engine, job, async |store| {
             call_function(store, prepared, function, &call).await

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use openprogram_core::guest::{CallError, CallReport, HostServices};
+use openprogram_core::guest::{CallError, CallReport, ComponentTotals, HostServices};
 use wasmtime::Store;
 
+use crate::cpu;
 use crate::engine::{Engine, Lane};
 use crate::limits::{LimitReached, Limits};
 use crate::reach::Reach;
@@ -22,6 +23,8 @@ pub(crate) struct Job {
     /// What the component may touch.
     pub(crate) reach: Arc<Reach>,
     pub(crate) lane: Lane,
+    /// What the calls of its component did in the same run.
+    pub(crate) totals: Arc<ComponentTotals>,
 }
 
 /// Runs `work` in a fresh store, with a slot and within the limits.
@@ -54,9 +57,10 @@ pub(crate) async fn run<T>(
         job.services,
         &job.reach,
         folders,
+        job.totals,
     );
     let turns = store.data().turns.clone();
-    let work = turns.beside(work(&mut store));
+    let work = turns.beside(cpu::polled(work(&mut store)));
     let timed = tokio::time::timeout(Duration::from_millis(wall), work).await;
     let result = match timed {
         Ok(Ok(value)) => Ok(value),

@@ -83,6 +83,7 @@ mod contract_types;
 
 mod decode;
 mod types;
+mod weight;
 mod words;
 
 mod assemble;

@@ -4,7 +4,10 @@
 //! Every limit has a name, a default with its reason, and one failure: [`CallError::LimitReached`]
 //! with that name.
 
-use openprogram_core::guest::CallError;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use openprogram_core::guest::{CallError, ComponentTotals};
 use wasmtime::ResourceLimiter;
 
 /// The limits of one call. The names of the fields are the names in failures and settings.
@@ -20,7 +23,7 @@ pub struct Limits {
     pub table_elements: u64,
     /// Core instances of one component.
     pub core_instances: u32,
-    /// Time inside the guest, without waiting in imports, in milliseconds.
+    /// Time that a call computes, in imports that end at once too, without waiting, in milliseconds.
     pub cpu_ms: u64,
     /// Time from start to end, waiting included, in milliseconds.
     pub wall_ms: u64,
@@ -70,15 +73,15 @@ pub struct Limits {
     pub reply_calls: u64,
     /// Calls of the host, whatever they do.
     pub host_calls: u64,
-    /// Bytes that a call writes to files, holes that it makes in them included.
+    /// Bytes that the calls of a component in one run write to files, holes that they make included.
     pub files_bytes: u64,
-    /// Files and folders that a call makes.
+    /// Files and folders that the calls of a component in one run make.
     pub files_count: u64,
     /// Bytes of a file that a call writes to.
     pub file_size: u64,
     /// Entries of all listings of folders that a call holds at once.
     pub folder_entries: u64,
-    /// HTTP requests of one call, refused ones included.
+    /// HTTP requests of the calls of a component in one run, refused ones included.
     pub http_requests: u64,
     /// HTTP requests that wait for an answer or for its end at once.
     pub http_in_flight: u64,
@@ -153,7 +156,7 @@ impl Default for Limits {
             // Far above the longest replies that models write.
             reply_bytes: 4 << 20,
             reply_calls: 128,
-            // Some seconds of the cheapest ones, whose time in the host is not that of the guest.
+            // Some seconds of the cheapest ones.
             host_calls: 5_000_000,
             // Reports and archives fit, and a loop that writes leaves most disks room.
             files_bytes: 256 << 20,
@@ -213,12 +216,17 @@ impl From<LimitReached> for CallError {
     }
 }
 
+/// How many times the memory of one call all calls of a component hold that go on at once in a run:
+/// some that run beside each other, and no chain of calls that each hold all.
+const MEMORY_AT_ONCE: u64 = 4;
+
 /// Sums memories and tables over a whole store and remembers what it refused.
 #[derive(Debug)]
 pub(crate) struct MemoryMeter {
     bytes: u64,
     bytes_most: u64,
     bytes_max: u64,
+    totals: Arc<ComponentTotals>,
     elements: u64,
     elements_max: u64,
     last_growth: u64,
@@ -229,12 +237,13 @@ pub(crate) struct MemoryMeter {
 }
 
 impl MemoryMeter {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &Limits, totals: Arc<ComponentTotals>) -> Self {
         let count = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
         Self {
             bytes: 0,
             bytes_most: 0,
             bytes_max: limits.memory_bytes,
+            totals,
             elements: 0,
             elements_max: limits.table_elements,
             last_growth: 0,
@@ -250,9 +259,33 @@ impl MemoryMeter {
         self.bytes_most
     }
 
+    /// Counts memory with that of the other calls; `false` when all of them would hold too much.
+    fn take_together(&mut self, growth: u64) -> bool {
+        let max = self.bytes_max.saturating_mul(MEMORY_AT_ONCE);
+        let fits = |all: u64| all.checked_add(growth).filter(|all| *all <= max);
+        let all = &self.totals.memory_bytes;
+        if all.fetch_update(Relaxed, Relaxed, fits).is_ok() {
+            return true;
+        }
+        self.refused.get_or_insert_with(|| {
+            let message = format!(
+                "the calls of the component that go on at once need more memory than {max} bytes"
+            );
+            LimitReached::new("memory_bytes", max, message)
+        });
+        false
+    }
+
     /// The first growth that was refused. A guest usually aborts after one, with a plain trap.
     pub(crate) fn refused(&self) -> Option<&LimitReached> {
         self.refused.as_ref()
+    }
+}
+
+impl Drop for MemoryMeter {
+    /// The memory goes with the store.
+    fn drop(&mut self) {
+        self.totals.memory_bytes.fetch_sub(self.bytes, Relaxed);
     }
 }
 
@@ -274,6 +307,10 @@ impl ResourceLimiter for MemoryMeter {
             });
             return Ok(false);
         }
+        if !self.take_together(growth) {
+            self.last_growth = 0;
+            return Ok(false);
+        }
         self.bytes = total;
         self.last_growth = growth;
         self.bytes_most = self.bytes_most.max(total);
@@ -282,6 +319,9 @@ impl ResourceLimiter for MemoryMeter {
 
     fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
         self.bytes = self.bytes.saturating_sub(self.last_growth);
+        self.totals
+            .memory_bytes
+            .fetch_sub(self.last_growth, Relaxed);
         self.last_growth = 0;
         Ok(())
     }
@@ -331,7 +371,7 @@ mod tests {
             table_elements: 10,
             ..Limits::default()
         };
-        let mut meter = MemoryMeter::new(&limits);
+        let mut meter = MemoryMeter::new(&limits, Arc::default());
         let mut grow = |from, to| meter.memory_growing(from, to, None).unwrap();
         assert_eq!(
             [grow(0, 60), grow(0, 30), grow(60, 80), grow(30, 40)],
@@ -346,12 +386,32 @@ mod tests {
     }
 
     #[test]
+    fn calls_of_a_component_at_once_share_memory_and_give_it_back() {
+        let limits = Limits {
+            memory_bytes: 100,
+            ..Limits::default()
+        };
+        let totals = Arc::<ComponentTotals>::default();
+        let meter = || MemoryMeter::new(&limits, Arc::clone(&totals));
+        let mut chain: Vec<_> = (0..5).map(|_| meter()).collect();
+        let grown = chain
+            .iter_mut()
+            .map(|m| m.memory_growing(0, 90, None).unwrap());
+        assert_eq!(grown.collect::<Vec<_>>(), [true, true, true, true, false]);
+        let refused = chain[4].refused().map(|r| (r.which, r.limit));
+        assert_eq!(refused, Some(("memory_bytes", 400)));
+        drop(chain);
+        assert_eq!(totals.memory_bytes.load(Relaxed), 0);
+        assert!(meter().memory_growing(0, 100, None).unwrap());
+    }
+
+    #[test]
     fn a_growth_that_failed_elsewhere_is_given_back() {
         let limits = Limits {
             memory_bytes: 100,
             ..Limits::default()
         };
-        let mut meter = MemoryMeter::new(&limits);
+        let mut meter = MemoryMeter::new(&limits, Arc::default());
         assert!(meter.memory_growing(0, 80, Some(10)).unwrap());
         meter
             .memory_grow_failed(wasmtime::Error::msg("over the maximum"))

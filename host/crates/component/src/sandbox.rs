@@ -37,6 +37,7 @@ pub(crate) async fn metadata(engine: &Engine, code: &Code) -> Result<Option<Meta
         services: None,
         reach: Arc::default(),
         lane: Lane::Leaf,
+        totals: Arc::default(),
     };
     let (described, _) = run(engine, job, async |store| {
         let instance = prepared.pre.instantiate_async(&mut *store).await?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use openprogram_core::guest::{CallReport, HostServices};
+use openprogram_core::guest::{CallReport, ComponentTotals, HostServices};
 use wasmtime::component::ResourceTable;
 use wasmtime::{CallHook, Store, UpdateDeadline};
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
@@ -65,6 +65,7 @@ impl CallState {
         services: Option<Arc<dyn HostServices>>,
         reach: &Reach,
         folders: Arc<OpenFolders>,
+        totals: Arc<ComponentTotals>,
     ) -> Self {
         let log = Log::new(limits.log_bytes);
         let mut wasi = WasiCtx::builder();
@@ -75,7 +76,7 @@ impl CallState {
         }
         let mut table = ResourceTable::new();
         table.set_max_capacity(whole(limits.handles));
-        let counters = Counters::new(&limits);
+        let counters = Counters::new(&limits, Arc::clone(&totals));
         let files = Files::new(
             folders,
             counters.clone(),
@@ -102,7 +103,7 @@ impl CallState {
             files,
             http: HttpState::new(http),
             cpu: CpuMeter::new(limits.cpu_ms),
-            memory: MemoryMeter::new(&limits),
+            memory: MemoryMeter::new(&limits, totals),
             log,
             limits,
         }
@@ -167,8 +168,9 @@ pub(crate) fn store(
     services: Option<Arc<dyn HostServices>>,
     reach: &Reach,
     folders: Arc<OpenFolders>,
+    totals: Arc<ComponentTotals>,
 ) -> Store<CallState> {
-    let state = CallState::new(limits, services, reach, folders);
+    let state = CallState::new(limits, services, reach, folders, totals);
     let (hostcall_bytes, handles) = (state.limits.hostcall_bytes, state.limits.handles);
     let mut store = Store::new(engine, state);
     store.limiter(|state| &mut state.memory);

@@ -1,8 +1,9 @@
 //! Looks through a component before anything else does: that every part is there in full, how many
-//! instances it makes of itself, and whether it has parts that the engine lacks.
+//! instances it makes of itself, how heavy its functions are, and whether it has parts that the
+//! engine lacks.
 //!
 //! Decoders set memory aside for what a part claims to be, and compilers work through every
-//! instance; both are bounded here first, in time linear in the bytes.
+//! instance and every function; all are bounded here first, in time linear in the bytes.
 
 use wasmparser::{
     ComponentAlias, ComponentExternalKind, ComponentInstance, ComponentOuterAliasKind,
@@ -11,6 +12,7 @@ use wasmparser::{
 
 use crate::async_parts;
 use crate::error::LoadError;
+use crate::weight::Functions;
 
 /// What was seen of the outer form of a component.
 #[derive(Clone, Copy, Debug)]
@@ -39,14 +41,16 @@ struct Level {
 /// Checks the outer form of a component.
 ///
 /// # Errors
-/// When a part is cut off, when it makes too many instances, or when it is nested too deep.
+/// When a part is cut off, when it makes too many instances, when it is nested too deep, or when a
+/// function is too heavy to be compiled.
 pub(crate) fn check(bytes: &[u8]) -> Result<Structure, LoadError> {
     let mut async_part = None;
     let mut levels: Vec<Level> = Vec::new();
     // What a component is taken for that comes out of an instance or as an argument.
     let mut most = 1;
-    // Modules inside have no components and are skipped over.
+    // Modules inside have no components; there is one at a time.
     let mut kinds = Vec::new();
+    let mut functions = Functions::default();
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload.map_err(malformed)?;
         if async_part.is_none() {
@@ -58,6 +62,8 @@ pub(crate) fn check(bytes: &[u8]) -> Result<Structure, LoadError> {
                 kinds.push(is_component);
                 if is_component {
                     levels.push(Level::default());
+                } else {
+                    functions = Functions::default();
                 }
                 if levels.len() > LEVELS_MAX {
                     let max = LEVELS_MAX;
@@ -79,6 +85,7 @@ pub(crate) fn check(bytes: &[u8]) -> Result<Structure, LoadError> {
                     }
                 }
             }
+            part if kinds.last() == Some(&false) => functions.look(&part)?,
             part => read_part(part, &mut levels, most)?,
         }
     }
@@ -213,6 +220,26 @@ mod tests {
                 outcome(&nested(levels)),
                 "the component holds components more than 100 levels deep; put them beside each other"
             );
+        }
+    }
+
+    #[test]
+    fn a_function_that_is_too_heavy_is_refused_before_it_is_compiled() {
+        let module = |loops: usize| {
+            let locals = "i32 ".repeat(5_000);
+            let (begin, end) = ("loop ".repeat(loops), "end ".repeat(loops));
+            format!("(core module (func) (func (local {locals}) {begin} {end}))")
+        };
+        for (text, expected) in [
+            (format!("(component {0} {0})", module(200)), "fine"),
+            (
+                format!("(component (core module) (component {}))", module(201)),
+                "a function of the component has so many locals, loops and branches (32160000 of \
+                 32000000) that compiling it would take all memory; split it up, or build it with \
+                 optimisations",
+            ),
+        ] {
+            assert_eq!(outcome(&wat::parse_str(text).unwrap()), expected);
         }
     }
 

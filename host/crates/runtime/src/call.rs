@@ -221,6 +221,7 @@ async fn run_in(
         arguments,
         services: ports.services.services(ports, frame),
         depth: frame.n_calls - 1,
+        totals: Arc::clone(&frame.run.totals),
     };
     let CallOutcome { result, report } = ports.parts.functions.call(call).await;
     let result = result.map_err(|error| error.to_failure(&function.name.to_string()));

@@ -1,7 +1,6 @@
 //! What all requests of one call share: what is allowed, what was sent, how fast.
 
 use std::fmt::Display;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,7 +25,6 @@ pub(crate) struct HttpCall {
     pub(super) patterns: Arc<Patterns>,
     pub(super) counters: Counters,
     services: Option<Arc<dyn HostServices>>,
-    requests: AtomicU64,
     in_flight: Arc<Semaphore>,
     /// When the next request would go out at a steady pace.
     next: Mutex<Option<Instant>>,
@@ -48,7 +46,6 @@ impl HttpCall {
             limits,
             services,
             counters,
-            requests: AtomicU64::new(0),
             next: Mutex::new(None),
         }
     }
@@ -61,8 +58,9 @@ impl HttpCall {
     /// Counts a request, whatever becomes of it, and takes its place among those in flight.
     pub(super) fn admit(&self, what: &str) -> Result<OwnedSemaphorePermit, Stop> {
         let max = self.limits.http_requests;
-        if self.requests.fetch_add(1, Ordering::Relaxed) >= max {
-            let message = format!("the function made more than {max} requests (`http_requests`)");
+        if self.counters.request() > max {
+            let message =
+                format!("the component made more than {max} requests in one run (`http_requests`)");
             let error = Error::InternalError(Some(message.clone()));
             return Err(Stop::limit(error, what, message));
         }

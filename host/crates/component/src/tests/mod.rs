@@ -146,6 +146,7 @@ impl TestHost {
                 arguments: serde_json::from_str(arguments).unwrap(),
                 services: Arc::new(EchoServices),
                 depth,
+                totals: Arc::default(),
             })
             .await
     }

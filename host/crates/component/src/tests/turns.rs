@@ -112,6 +112,7 @@ impl Guest {
             Some(given),
             &Reach::default(),
             Arc::default(),
+            Arc::default(),
         );
         Self { store, services }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::services::HostServices;
+use super::totals::RunTotals;
 use crate::failure::{Failure, FailureCode};
 use crate::function::FunctionRef;
 use crate::{Json, JsonObject};
@@ -20,6 +21,8 @@ pub struct FunctionCall {
     pub services: Arc<dyn HostServices>,
     /// How many calls are above this one; 0 for a top-level call, which alone waits for a slot.
     pub depth: u32,
+    /// What the calls of its run did together.
+    pub totals: Arc<RunTotals>,
 }
 
 /// What a call gave and what it cost.
@@ -34,7 +37,7 @@ pub struct CallOutcome {
 /// What one call cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallReport {
-    /// Time inside the function, without waiting in imports, in microseconds.
+    /// Time that it computed, in imports that end at once too, without waiting, in microseconds.
     pub cpu_us: u64,
     /// Time from start to end in microseconds.
     pub wall_us: u64,

@@ -1,10 +1,11 @@
 //! What all frames of one run share.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use openprogram_core::failure::Failure;
 use openprogram_core::grant::Access;
+use openprogram_core::guest::RunTotals;
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::session::Usage;
 
@@ -34,6 +35,8 @@ pub(crate) struct Run {
     pub(super) tokens: Option<TokenBudget>,
     /// The budgets for granted models.
     pub(crate) model_budgets: ModelBudgets,
+    /// What its calls did together.
+    pub(crate) totals: Arc<RunTotals>,
     /// The refusals that the watcher knows already, each with the component.
     refusals_told: Mutex<Vec<(String, Access)>>,
     /// The tokens of its model requests so far, as far as providers told.
@@ -55,6 +58,7 @@ impl Run {
             n_model_turns: AtomicU64::new(0),
             tokens: limits.tokens.map(TokenBudget::of_run),
             model_budgets: ModelBudgets::default(),
+            totals: Arc::default(),
             refusals_told: Mutex::default(),
             usage: Mutex::default(),
         }

@@ -54,6 +54,42 @@ fn functions() -> NativeFunctions {
         .with(closed, echo)
 }
 
+/// Counts a file of its component in the run, and says how many there are.
+async fn made(call: NativeCall) -> Result<Json, CallError> {
+    let component = &call.function.name.component;
+    let before = &call.totals.of(component).files_made;
+    Ok(json!(
+        before.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1
+    ))
+}
+
+/// Calls that of `desk` twice and that of `shop` once.
+async fn many_made(call: NativeCall) -> Result<Json, CallError> {
+    let mut all = Vec::new();
+    for name in ["desk.made", "desk.made", "shop.made"] {
+        let called = call.services.call(name, json!({})).await;
+        all.push(called.map_err(passed_on)?);
+    }
+    Ok(Json::Array(all))
+}
+
+#[tokio::test]
+async fn the_calls_of_a_run_count_together_by_component() {
+    let functions = NativeFunctions::default()
+        .with(function("desk", "made", "Makes.", []), made)
+        .with(function("shop", "made", "Makes.", []), made)
+        .with(function("desk", "many-made", "Makes many.", []), many_made);
+    let runtime = runtime_with(functions, |parts| {
+        let mut policy = CallPolicy::default();
+        policy.grant(&parts.catalog, "desk", "shop.made").unwrap();
+        parts.policy = policy;
+    });
+    for _ in 0..2 {
+        let outcome = runtime.run_function(RunRequest::new("many-made")).await;
+        assert_eq!(told(&outcome), json!({"ok": [1, 2, 1]}));
+    }
+}
+
 async fn check_run(function: &str, arguments: Json, context: Json, expected: Json) {
     let runtime = runtime_with(functions(), |_| ());
     let mut request = RunRequest::new(function);
