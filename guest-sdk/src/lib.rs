@@ -119,9 +119,11 @@ pub mod progress;
 
 mod contract;
 mod failure;
+mod media;
 mod reply;
 mod runtime;
 mod started;
+mod thinking;
 mod turn;
 mod value;
 
@@ -131,6 +133,7 @@ pub use reply::{Reply, Usage};
 pub use runtime::Runtime;
 pub use serde_json::{Value, json};
 pub use started::{RetryInfo, StartedTurn, TurnEvent, join_all, next_of};
+pub use thinking::ThinkingLevel;
 pub use turn::tools::{ToolChoice, ToolSet};
 pub use turn::{Answer, Chosen, Request, Turn};
 pub use value::Json;

@@ -4,15 +4,18 @@
 //! asked is plain data and [`reply_of`] collects what it gives, so it can be tested natively. Such a
 //! component may export a [`decider`](crate::decider) beside it.
 
+mod prompt;
+
 use std::marker::PhantomData;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Failure, Json, ToolChoice, Usage, Value, failure, value};
+use crate::{Failure, ThinkingLevel, ToolChoice, Usage, Value, failure, value};
 
 use bindings::exports::openprogram::agentic::model as raw;
 use bindings::openprogram::agentic::completion;
+
+pub use prompt::{Content, Message, Prompt, Role, Tool};
 
 /// The generated bindings of the world of models.
 #[doc(hidden)]
@@ -39,121 +42,6 @@ pub trait Model {
     /// A failure ends the request. [`Failure::llm`] makes one that says whether it may be tried
     /// again; any other kind counts as a mistake of this component.
     fn complete(prompt: &Prompt, sink: &mut Sink<'_>) -> Result<(), Failure>;
-}
-
-/// What a model is asked. Later versions may add fields.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Prompt {
-    /// The system prompt, if there is one.
-    pub system: Option<String>,
-    /// The messages, oldest first; the last one is the user's.
-    pub messages: Vec<Message>,
-    /// What the model may call, sorted by name.
-    pub tools: Vec<Tool>,
-    /// Whether and what it must call.
-    pub tool_choice: ToolChoice,
-    /// Whether one reply may hold several calls, where somebody said so.
-    pub parallel_tool_calls: Option<bool>,
-    /// The id of the session; fit as a prompt-cache key.
-    pub session_id: String,
-}
-
-impl Prompt {
-    /// A prompt of one text by the user, as a test needs it.
-    pub fn new(text: impl Into<String>) -> Self {
-        Prompt {
-            system: None,
-            messages: vec![Message {
-                role: Role::User,
-                content: vec![Content::Text { text: text.into() }],
-            }],
-            tools: Vec::new(),
-            tool_choice: ToolChoice::Auto,
-            parallel_tool_calls: None,
-            session_id: "op-0000000000000000".to_owned(),
-        }
-    }
-}
-
-/// One message.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Message {
-    /// Who speaks.
-    pub role: Role,
-    /// What is said, in order.
-    pub content: Vec<Content>,
-}
-
-/// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// The person, the calling program, or the host for a function.
-    User,
-    /// The model.
-    Assistant,
-}
-
-/// One piece of a message. Later versions may add some.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Content {
-    /// Plain text.
-    Text {
-        /// The text.
-        text: String,
-    },
-    /// A picture.
-    Image {
-        /// The media type, for example `image/png`.
-        mime_type: String,
-        /// The bytes of the file, in base64.
-        data: String,
-    },
-    /// A call that the model made.
-    ToolCall {
-        /// The id that ties its answer to it.
-        id: String,
-        /// The name of the tool.
-        name: String,
-        /// The arguments as the model wrote them; not always JSON.
-        arguments: String,
-    },
-    /// The answer to a call.
-    ToolResult {
-        /// The id of the call.
-        id: String,
-        /// The text of the result or of the error.
-        text: String,
-        /// Whether it is an error.
-        is_error: bool,
-    },
-    /// Something that this version does not know.
-    #[serde(other)]
-    Unknown,
-}
-
-impl Content {
-    /// The text of a text.
-    pub fn as_text(&self) -> Option<&str> {
-        match self {
-            Content::Text { text } => Some(text),
-            _ => None,
-        }
-    }
-}
-
-/// One tool that the model may call.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Tool {
-    /// The name.
-    pub name: String,
-    /// When to call it.
-    pub description: String,
-    /// The JSON Schema of its arguments, an object schema.
-    pub parameters: Json,
 }
 
 /// Takes the reply of a model, piece by piece, in the order in which it is written.
@@ -362,6 +250,8 @@ fn prompt(raw: &completion::Prompt) -> Result<Prompt, Failure> {
         tools: read("tools", raw.tools())?,
         tool_choice: tool_choice(&read("tool_choice", raw.tool_choice())?),
         parallel_tool_calls: raw.parallel_tool_calls(),
+        thinking_level: ThinkingLevel::from_word(&raw.thinking_level()),
+        max_output_tokens: raw.max_output_tokens(),
         session_id: raw.session_id(),
     })
 }
@@ -392,6 +282,8 @@ mod tests {
             {"role": "user", "content": [
                 {"type": "text", "text": "look"},
                 {"type": "image", "mime_type": "image/png", "data": "iVBO"},
+                {"type": "audio", "mime_type": "audio/wav", "data": "UklG"},
+                {"type": "cache_mark"},
                 {"type": "hologram", "size": 3},
             ]},
             {"role": "assistant", "later": true, "content": [
@@ -414,6 +306,11 @@ mod tests {
                         mime_type: "image/png".into(),
                         data: "iVBO".into(),
                     },
+                    Content::Audio {
+                        mime_type: "audio/wav".into(),
+                        data: "UklG".into(),
+                    },
+                    Content::CacheMark,
                     Content::Unknown,
                 ],
             ),

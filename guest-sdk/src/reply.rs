@@ -22,13 +22,7 @@ impl Reply {
 
     /// Tokens used by all model requests of the turn.
     pub fn usage(&self) -> Usage {
-        let usage = self.0.usage();
-        Usage {
-            input_tokens: usage.input_tokens(),
-            output_tokens: usage.output_tokens(),
-            cache_read: usage.cache_read(),
-            cache_create: usage.cache_create(),
-        }
+        Usage::from_host(&self.0.usage())
     }
 }
 
@@ -60,6 +54,15 @@ impl Usage {
             input_tokens,
             output_tokens,
             ..Usage::default()
+        }
+    }
+
+    pub(crate) fn from_host(usage: &raw::Usage) -> Self {
+        Usage {
+            input_tokens: usage.input_tokens(),
+            output_tokens: usage.output_tokens(),
+            cache_read: usage.cache_read(),
+            cache_create: usage.cache_create(),
         }
     }
 

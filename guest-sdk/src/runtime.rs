@@ -4,7 +4,7 @@
 //! tried with a host.
 
 use crate::bindings::openprogram::agentic::runtime as raw;
-use crate::{Failure, Request, StartedTurn, Turn, failure};
+use crate::{Failure, Request, StartedTurn, ThinkingLevel, Turn, Usage, failure};
 
 /// A handle to one runtime, lent to a function for one call or opened by it.
 ///
@@ -156,6 +156,35 @@ impl Runtime {
     /// [`LimitReached`](crate::FailureKind::LimitReached) when the text is longer than 64 KiB.
     pub fn set_system(&self, text: Option<&str>) -> Result<(), Failure> {
         self.0.set_system(text).map_err(failure::from_host)
+    }
+
+    /// How much the model thinks in turns and decisions made now.
+    pub fn thinking_level(&self) -> ThinkingLevel {
+        ThinkingLevel::from_host(self.0.thinking_level())
+    }
+
+    /// Sets how much the model thinks, for this call and the calls below it.
+    ///
+    /// A level that the model does not have becomes the nearest one that it has.
+    ///
+    /// # Errors
+    ///
+    /// [`NoProvider`](crate::FailureKind::NoProvider) for another level than
+    /// [`Off`](ThinkingLevel::Off) when the model is not known to think in levels.
+    pub fn set_thinking_level(&self, level: ThinkingLevel) -> Result<(), Failure> {
+        let set = self.0.set_thinking_level(level.to_host());
+        set.map_err(failure::from_host)
+    }
+
+    /// How often a model request is made at most before a turn fails, the first try included.
+    pub fn max_retries(&self) -> u32 {
+        self.0.max_retries()
+    }
+
+    /// Tokens of the last model request that this call made with the runtime, if its provider told
+    /// them.
+    pub fn last_usage(&self) -> Option<Usage> {
+        self.0.last_usage().as_ref().map(Usage::from_host)
     }
 
     /// The id of the session, `op-` and 16 hexadecimal digits.

@@ -52,7 +52,7 @@ use crate::{Failure, Json, Reply, Runtime, StartedTurn, failure, value};
 /// ```
 #[derive(Debug)]
 pub struct Request<'a, End = Answer> {
-    raw: raw::Request,
+    pub(crate) raw: raw::Request,
     tools: Vec<String>,
     /// What the function does while the turn goes on.
     watch: Watch<'a>,
@@ -136,14 +136,6 @@ impl<'a, End> Request<'a, End> {
     /// Says a further text.
     pub fn text(self, text: impl AsRef<str>) -> Self {
         self.raw.add_text(text.as_ref());
-        self
-    }
-
-    /// Shows a picture: the bytes of a PNG, JPEG, GIF or WebP file.
-    ///
-    /// The bytes tell the type; a media type that says otherwise is not used.
-    pub fn image(self, data: &[u8], mime_type: &str) -> Self {
-        self.raw.add_image(data, mime_type);
         self
     }
 

@@ -42,7 +42,8 @@ async fn check(cases: &[(&str, Json, &str)]) {
 async fn turner_and_echo_model_work_with_tools() {
     let add = "!call add {\"a\": 1, \"b\": 2}";
     let asked = "{\"system\":null,\"messages\":[\"User: text, text\"],\"tools\":[\"add\",\"stamp\"],\
-                 \"tool_choice\":\"Named(\\\"add\\\")\",\"parallel_tool_calls\":false,\"session_id\":\"";
+                 \"tool_choice\":\"Named(\\\"add\\\")\",\"parallel_tool_calls\":false,\
+                 \"thinking_level\":\"Off\",\"max_output_tokens\":null,\"session_id\":\"";
     let tools = json!(["add", "stamp"]);
     check(&[
         ("ask", json!({"prompt": "one two"}), "one two"),

@@ -9,11 +9,11 @@ use std::sync::{Arc, LazyLock};
 
 use openprogram_component::{
     ComponentHost, Engine, EngineOptions, GuestProvider, Limits, LoadError, LoadedComponent,
-    MetadataMode,
+    MetadataMode, Permissions,
 };
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::Failure;
-use openprogram_core::grant::{Grant, Grants, ModelGrant};
+use openprogram_core::grant::{FolderGrant, Grant, Grants, ModelGrant};
 use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::llm::Provider;
 use openprogram_core::question::{Nobody, Questions};
@@ -24,7 +24,7 @@ use openprogram_runtime::testing::{
     CountingIds, FixedClock, NamedModels, ScriptedProvider, ScriptedReply, shown_graph,
 };
 use openprogram_runtime::{
-    AdmissionLimits, CallPolicy, Providers, RunLimits, RunOutcome, RunRequest,
+    AdmissionLimits, CallPolicy, Providers, RunLimits, RunOutcome, RunRequest, RuntimeSettings,
 };
 use openprogram_runtime::{Runtime, RuntimeParts};
 
@@ -65,6 +65,10 @@ pub struct TestHost {
     questions: Arc<dyn Questions>,
     other_models: NamedModels,
     model: Model,
+    /// Behind `exec_runtime` and `review_runtime`, where it is another one than the main model.
+    others: [Option<Arc<dyn Provider>>; 2],
+    settings: RuntimeSettings,
+    permissions: BTreeMap<String, Permissions>,
     limits: Limits,
     run_limits: RunLimits,
     admission: AdmissionLimits,
@@ -106,6 +110,9 @@ impl TestHost {
             questions: Arc::new(Nobody),
             other_models: NamedModels::default(),
             model: Model::None,
+            others: [None, None],
+            settings: RuntimeSettings::default(),
+            permissions: BTreeMap::new(),
             limits: Limits::default(),
             run_limits: RunLimits::default(),
             admission: AdmissionLimits::default(),
@@ -229,6 +236,33 @@ impl TestHost {
         self
     }
 
+    /// Puts models of their own behind `exec_runtime` and `review_runtime`.
+    #[must_use]
+    pub fn exec_and_review(mut self, exec: Arc<dyn Provider>, review: Arc<dyn Provider>) -> Self {
+        self.others = [Some(exec), Some(review)];
+        self
+    }
+
+    /// Sets what holds where no function says otherwise.
+    #[must_use]
+    pub fn settings(mut self, settings: RuntimeSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Grants a guest a folder by a line, in this project folder.
+    ///
+    /// # Panics
+    /// When the line is no grant.
+    #[must_use]
+    pub fn folder(mut self, guest: &str, line: &str, project: &Path) -> Self {
+        let grant: Grant<FolderGrant> = line.parse().expect("a grant");
+        let path = project.join(&grant.what.path);
+        let permissions = self.permissions.entry(guest.to_owned()).or_default();
+        permissions.folders.push((grant, path));
+        self
+    }
+
     /// Loads everything and starts.
     ///
     /// # Panics
@@ -242,7 +276,9 @@ impl TestHost {
             let component = component.unwrap_or_else(|error| panic!("guest `{name}`: {error}"));
             let added = catalog.add(&name, component.functions().to_vec());
             added.expect("the functions of guests have different names");
-            functions.add(component);
+            let mut permissions = self.permissions.get(&name).cloned().unwrap_or_default();
+            permissions.component = name;
+            functions.add_with(component, permissions);
         }
         let mut policy = CallPolicy::default();
         for (component, function) in &self.grants {
@@ -258,11 +294,14 @@ impl TestHost {
             granted.entry(component).or_default().ask_user = true;
         }
         let granted = granted.into_iter().map(|(name, g)| (name, Arc::new(g)));
-        let providers = match self.model {
+        let mut providers = match self.model {
             Model::None => Providers::default(),
             Model::Provider(provider) => Providers::all(provider),
             Model::Component(name) => Providers::all(provider(&name, &self.limits).await),
         };
+        let [exec, review] = self.others;
+        providers.exec = exec;
+        providers.review = review;
         let parts = RuntimeParts::new(
             Arc::clone(&self.store),
             Arc::new(functions),
@@ -270,6 +309,7 @@ impl TestHost {
         );
         let parts = RuntimeParts {
             providers,
+            settings: self.settings,
             policy,
             models: Arc::new(self.other_models),
             questions: self.questions,

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use openprogram_component::{ComponentHost, Engine, EngineError, EngineOptions, Limits, LoadError};
 use openprogram_core::catalog::{CatalogError, ResolveError};
+use openprogram_core::content::ThinkingLevel;
 use openprogram_core::failure::FailureCode;
 use openprogram_core::grant::Grants;
 use openprogram_core::id::{SessionId, Timestamp};
@@ -176,6 +177,8 @@ pub struct RunChoice {
     pub components: Components,
     /// The models, each in place of that of the project; `None` when none will be asked.
     pub models: Option<ModelNames>,
+    /// How much all of them think, in place of what the project says.
+    pub thinking: Option<ThinkingLevel>,
     /// How much the run may use up.
     pub budgets: Budgets,
     /// Whether sessions are kept; those of a run that only measures are not.
@@ -324,6 +327,9 @@ impl App {
             Arc::new(MemoryStore::default())
         };
         let mut parts = RuntimeParts::new(store, Arc::new(host), Arc::new(catalog));
+        let (has_exec, has_review) = (providers.exec.is_some(), providers.review.is_some());
+        let thinking = self.settings.models.thinking;
+        parts.settings = thinking.of_run(choice.thinking, has_exec, has_review);
         parts.providers = providers;
         self.set_limits(&mut parts, choice.budgets);
         parts.models = opener;

@@ -17,9 +17,8 @@ use openprogram_core::llm::{
     Abilities, EventSink, FormatAbility, LlmError, ModelReply, ModelRequest, Provider,
 };
 use openprogram_providers::{
-    DecisionEndpoint, DecisionOptions, DecisionProtocol, Profiles, Protocol, ProviderFactory,
-    Registry, ScriptProvider, ServerModel, ServerOptions, TextProtocol, Transport, TransportError,
-    TransportOptions, WithDecisions,
+    KnownServer, Profiles, ProviderFactory, Registry, ScriptProvider, Transport, TransportError,
+    TransportOptions,
 };
 use openprogram_runtime::{ModelOpener, Providers};
 
@@ -266,48 +265,19 @@ impl ProviderFactory for ServerModels {
             needs_key,
             origin: _,
         } = self.provider.clone();
-        let name = format!("{name}:{model}");
         if let Some(variable) = key_variable.filter(|_| needs_key && key.is_none()) {
+            let name = format!("{name}:{model}");
             return Ok(Arc::new(Keyless { name, variable }));
         }
         let rows = self.models.profiles.iter().cloned();
-        let profiles = Profiles::built_in()?.with_overrides(rows);
-        let profile = profiles.find(protocol, &base_url, model);
-        let model = model.to_owned();
-        let transport = self.transport.get()?;
-        let endpoint = |protocol| {
-            let options = DecisionOptions {
-                name: name.clone(),
-                protocol,
-                base_url: base_url.clone(),
-                key: key.clone(),
-                model: model.clone(),
-                profile: profile.clone(),
-            };
-            DecisionEndpoint::new(options, transport.clone())
-        };
-        let alone = |protocol| Ok(Arc::new(endpoint(protocol)?) as Arc<dyn Provider>);
-        let decisions = profile.decisions.map(endpoint).transpose()?;
-        let protocol = match protocol {
-            Protocol::OpenAi => TextProtocol::OpenAi,
-            Protocol::Anthropic => TextProtocol::Anthropic,
-            Protocol::OpenAiDecisions => return alone(DecisionProtocol::OpenAi),
-            Protocol::GoogleDecisions => return alone(DecisionProtocol::Google),
-            Protocol::SystemOne => return alone(DecisionProtocol::SystemOne),
-        };
-        let options = ServerOptions {
-            name,
+        let server = KnownServer {
+            provider: name,
             protocol,
             base_url,
             key,
-            model,
-            profile,
+            profiles: Profiles::built_in()?.with_overrides(rows),
         };
-        let writer: Arc<dyn Provider> = Arc::new(ServerModel::new(options, transport)?);
-        Ok(match decisions {
-            Some(decisions) => Arc::new(WithDecisions::new(writer, decisions)),
-            None => writer,
-        })
+        server.open(model, &self.transport.get()?)
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Only the text is read here. Whether a value fits its parameter is checked by the runtime.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use openprogram_core::content::ThinkingLevel;
 use openprogram_core::function::Function;
 use openprogram_core::schema::{Type, names_equal};
 use openprogram_core::{Json, JsonObject};
@@ -24,6 +26,12 @@ pub(crate) fn parse_pair(text: &str) -> Result<Pair, String> {
         }),
         _ => Err("write it as `NAME=VALUE`".to_owned()),
     }
+}
+
+/// Reads a level of thinking for clap, which lists the words.
+pub(crate) fn thinking_levels() -> impl TypedValueParser<Value = ThinkingLevel> {
+    let words = ThinkingLevel::ALL.map(ThinkingLevel::as_str);
+    PossibleValuesParser::new(words).try_map(|word| word.parse::<ThinkingLevel>())
 }
 
 /// Reads a JSON object.

@@ -1,6 +1,7 @@
 //! `openprogram config`: every setting with the value that holds and where it comes from.
 
 use openprogram_core::Json;
+use openprogram_core::content::ThinkingLevel;
 use openprogram_core::grant::GrantKind;
 use openprogram_core::tool_filter::ToolSets;
 use openprogram_runtime::{AdmissionLimits, RunLimits};
@@ -215,13 +216,27 @@ fn model_rows(models: &ModelSettings) -> Vec<Row> {
             },
         )
     };
+    let level = |key: &str, level: Option<ThinkingLevel>, absent| {
+        name(key, &level.map(|level| level.to_string()), absent)
+    };
     let [retries, backoff, timeout, asking] = &models.numbers;
     let seconds = models.exec_timeout.map(|time| time.as_secs_f64());
     let asked_for = models.ask_timeout.map(|time| time.as_secs_f64());
     vec![
         name("model", &models.names.main, "none"),
+        level("thinking_level", models.thinking.main, "off"),
         name("runtimes.exec", &models.names.exec, "as `model`"),
+        level(
+            "runtimes.exec_thinking_level",
+            models.thinking.exec,
+            "as `runtimes.exec`",
+        ),
         name("runtimes.review", &models.names.review, "as `model`"),
+        level(
+            "runtimes.review_thinking_level",
+            models.thinking.review,
+            "as `runtimes.review`",
+        ),
         Row::new(
             "max_retries",
             models.retry.attempts_max.get().into(),

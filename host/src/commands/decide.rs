@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use openprogram_core::catalog::Catalog;
+use openprogram_core::content::ThinkingLevel;
 use openprogram_core::decision::{
     Confidence, DecisionSettings, FileOption, Menu, MenuOption, OptionKind, Payload, Pick,
     PickError, REPLY_BYTES_MAX, VOTES_MAX, fill_hidden, parse_option_file, parse_reply,
@@ -16,7 +17,7 @@ use openprogram_core::{Json, JsonObject};
 use openprogram_runtime::{DecideRequest, Runtime};
 use serde_json::json;
 
-use super::arguments::{Pair, context, parse_pair};
+use super::arguments::{Pair, context, parse_pair, thinking_levels};
 use super::console::Console;
 use super::evaluate::{Put, evaluate, read_cases};
 use super::exit::{RunFailed, Usage};
@@ -59,6 +60,9 @@ pub struct Args {
     /// The model, in place of that of the project; named as for `run`
     #[arg(long, value_name = "PROVIDER:MODEL")]
     model: Option<String>,
+    /// How much the model thinks, in place of what the project says
+    #[arg(long, value_name = "LEVEL", value_parser = thinking_levels())]
+    thinking: Option<ThinkingLevel>,
     /// Measure the model on cases whose right pick is known; nothing is recorded
     ///
     /// FILE holds one JSON object on each line: {"prompt": TEXT, "expected": NAME} or {"prompt": TEXT,
@@ -112,6 +116,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
                 main: args.model.clone(),
                 ..ModelNames::default()
             }),
+            thinking: args.thinking,
             budgets: Budgets::default(),
             is_recorded: true,
         };
@@ -168,6 +173,7 @@ async fn run_cases(
             main: args.model.clone(),
             ..ModelNames::default()
         }),
+        thinking: args.thinking,
         budgets: Budgets::default(),
         is_recorded: false,
     };

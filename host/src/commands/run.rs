@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use openprogram_core::Json;
+use openprogram_core::content::ThinkingLevel;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::id::SessionId;
 use openprogram_runtime::{RunOutcome, RunRequest};
 use serde_json::json;
 
-use super::arguments::{Pair, arguments, context, parse_pair};
+use super::arguments::{Pair, arguments, context, parse_pair, thinking_levels};
 use super::console::Console;
 use super::exit::RunFailed;
 use super::progress::{self, Refusals};
@@ -64,6 +65,12 @@ pub struct Args {
     /// The model of functions that ask for `review_runtime`; the main one by default
     #[arg(long, value_name = "PROVIDER:MODEL")]
     review_model: Option<String>,
+    /// How much the models think, in place of what the project says
+    ///
+    /// A level that a model does not have becomes the nearest one that it has. A model that is not
+    /// known to think in levels takes `off` alone.
+    #[arg(long, value_name = "LEVEL", value_parser = thinking_levels())]
+    thinking: Option<ThinkingLevel>,
     /// Go on in this session instead of starting one
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -119,6 +126,7 @@ pub(super) async fn once(
             exec: args.exec_model,
             review: args.review_model,
         }),
+        thinking: args.thinking,
         budgets: Budgets {
             tokens: args.max_tokens.or(limits.max_tokens),
             run_ms: max_time_s.map(|seconds| seconds * 1_000),

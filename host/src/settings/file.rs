@@ -23,6 +23,8 @@ use super::trace::TraceTable;
 pub struct ProjectFile {
     /// The model of the runtime, `provider:model`.
     pub model: Option<String>,
+    /// How much the model of the runtime thinks: `off`, `low`, `medium`, `high` or `xhigh`.
+    pub thinking_level: Option<String>,
     /// The models of the other two runtimes.
     #[serde(default)]
     pub runtimes: RuntimesTable,
@@ -128,8 +130,12 @@ fn without_values(message: &str) -> String {
 pub struct RuntimesTable {
     /// The model behind `exec_runtime`.
     pub exec: Option<String>,
+    /// How much it thinks.
+    pub exec_thinking_level: Option<String>,
     /// The model behind `review_runtime`.
     pub review: Option<String>,
+    /// How much it thinks.
+    pub review_thinking_level: Option<String>,
 }
 
 /// A server of models.

@@ -33,7 +33,7 @@ use crate::fetch::Logins;
 
 pub use find::{LOCK_FILE, PROJECT_FILE, PROJECT_FILE_BYTES_MAX, speaks_for};
 pub use limits::{LimitsTable, MAX_PROVIDER_CALLS, MAX_TIME_S, MAX_TOKENS, MAX_TURNS};
-pub use models::{ModelNames, ModelSettings, ProviderSettings};
+pub use models::{ModelNames, ModelSettings, ProviderSettings, ThinkingSettings};
 pub use origin::{NumberVariable, Origin};
 pub use registry::REGISTRY_VARIABLE;
 pub use signatures::{SignatureSettings, SignaturesTable};
@@ -289,11 +289,22 @@ impl Settings {
             key,
             message,
         };
+        let levels = [
+            file.runtimes.exec_thinking_level,
+            file.runtimes.review_thinking_level,
+        ];
         let names = ModelNames {
             main: file.model,
             exec: file.runtimes.exec,
             review: file.runtimes.review,
         };
+        let [exec, review] = &levels;
+        self.models.thinking = ThinkingSettings::read(
+            file.thinking_level.as_deref(),
+            exec.as_deref(),
+            review.as_deref(),
+        )
+        .map_err(|(key, message)| invalid(key, message))?;
         self.models
             .apply(names, file.providers, file.profiles, variables)
             .map_err(|(key, message)| invalid(key, message))?;

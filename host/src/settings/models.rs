@@ -7,8 +7,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use openprogram_core::content::ThinkingLevel;
 use openprogram_core::llm::RetryPolicy;
 use openprogram_providers::{ANTHROPIC_BASE_URL, OPENAI_BASE_URL, ProfileRow, Protocol, Secret};
+use openprogram_runtime::RuntimeSettings;
 
 use super::origin::{NumberVariable, Origin, ask_timeout, numbers};
 use super::{ProviderEntry, Variables, check_component_name};
@@ -32,6 +34,64 @@ pub struct ModelNames {
     pub exec: Option<String>,
     /// Behind `review_runtime`; the main one when absent.
     pub review: Option<String>,
+}
+
+/// How much the models behind the three runtimes think, as far as it was said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThinkingSettings {
+    /// Behind `runtime`; `off` when absent.
+    pub main: Option<ThinkingLevel>,
+    /// Behind `exec_runtime`.
+    pub exec: Option<ThinkingLevel>,
+    /// Behind `review_runtime`.
+    pub review: Option<ThinkingLevel>,
+}
+
+impl ThinkingSettings {
+    /// What holds for a run. What was typed holds for all runtimes. A runtime without a level has
+    /// that of the main one where it has its model too, since another model may not have the level.
+    #[must_use]
+    pub fn of_run(
+        &self,
+        typed: Option<ThinkingLevel>,
+        has_exec: bool,
+        has_review: bool,
+    ) -> RuntimeSettings {
+        if let Some(level) = typed {
+            return RuntimeSettings::default().with_thinking(level);
+        }
+        let main = self.main.unwrap_or_default();
+        let level = |own: Option<ThinkingLevel>, has_model: bool| {
+            own.unwrap_or(if has_model { ThinkingLevel::Off } else { main })
+        };
+        RuntimeSettings {
+            system: None,
+            thinking: main,
+            exec_thinking: level(self.exec, has_exec),
+            review_thinking: level(self.review, has_review),
+        }
+    }
+
+    /// Reads the levels of a project file.
+    pub(super) fn read(
+        main: Option<&str>,
+        exec: Option<&str>,
+        review: Option<&str>,
+    ) -> Result<Self, Wrong> {
+        let level = |key: &str, word: Option<&str>| {
+            let read = word.map(str::parse::<ThinkingLevel>).transpose();
+            read.map_err(|_| {
+                let levels = ThinkingLevel::ALL.map(|level| format!("`{level}`"));
+                let message = format!("it is no level; there are {}", levels.join(", "));
+                (key.to_owned(), message)
+            })
+        };
+        Ok(Self {
+            main: level("thinking_level", main)?,
+            exec: level("runtimes.exec_thinking_level", exec)?,
+            review: level("runtimes.review_thinking_level", review)?,
+        })
+    }
 }
 
 /// One server of models.
@@ -73,6 +133,8 @@ impl ProviderSettings {
 pub struct ModelSettings {
     /// The models of the project.
     pub names: ModelNames,
+    /// How much they think.
+    pub thinking: ThinkingSettings,
     /// The servers.
     pub providers: Vec<ProviderSettings>,
     /// What servers and models take, over what the program knows of them.
@@ -116,6 +178,7 @@ impl ModelSettings {
         let (ask_timeout, asking) = ask_timeout(variables);
         Self {
             names: ModelNames::default(),
+            thinking: ThinkingSettings::default(),
             providers: vec![
                 known(
                     "anthropic",
@@ -289,6 +352,46 @@ mod tests {
             found.map(|(_, value)| value.into())
         };
         ModelSettings::of_variables(&found)
+    }
+
+    #[test]
+    fn a_runtime_thinks_as_it_is_told_else_as_the_main_one_where_it_has_its_model() {
+        use ThinkingLevel::{High, Low, Medium, Off};
+        let set = |main, exec, review| ThinkingSettings { main, exec, review };
+        for (settings, typed, has, expected) in [
+            (set(None, None, None), None, [false, false], [Off, Off, Off]),
+            (
+                set(Some(High), None, None),
+                None,
+                [false, true],
+                [High, High, Off],
+            ),
+            (
+                set(Some(High), Some(Low), Some(Medium)),
+                None,
+                [false, true],
+                [High, Low, Medium],
+            ),
+            (
+                set(Some(High), Some(Low), None),
+                Some(Medium),
+                [true, true],
+                [Medium, Medium, Medium],
+            ),
+        ] {
+            let held = settings.of_run(typed, has[0], has[1]);
+            let levels = [held.thinking, held.exec_thinking, held.review_thinking];
+            assert_eq!(levels, expected);
+        }
+        let read = ThinkingSettings::read(Some("low"), None, Some("xhigh"));
+        let expected = set(Some(Low), None, Some(ThinkingLevel::XHigh));
+        assert_eq!(read, Ok(expected));
+        let (key, message) = ThinkingSettings::read(None, Some("much"), None).unwrap_err();
+        assert_eq!(key, "runtimes.exec_thinking_level");
+        assert_eq!(
+            message,
+            "it is no level; there are `off`, `low`, `medium`, `high`, `xhigh`"
+        );
     }
 
     #[test]

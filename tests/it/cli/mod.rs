@@ -29,6 +29,7 @@ mod settings;
 mod signed;
 mod skills;
 mod terminal;
+mod thinking;
 mod trace;
 mod watch;
 

@@ -73,6 +73,7 @@ async fn prepared(project: &Project) -> Prepared {
     let choice = RunChoice {
         components: Components::Project,
         models: Some(ModelNames::default()),
+        thinking: None,
         budgets: Budgets::default(),
         is_recorded: true,
     };

@@ -14,6 +14,7 @@ pub(super) const PROVIDERS: Arrows = Arrows {
         ("failure", &[]),
         ("requests", &["profile"]),
         ("checks", &["profile", "failure"]),
+        ("thinking", &["profile"]),
         ("transport", &["failure"]),
         ("exchange", &["sse", "failure", "transport"]),
         (
@@ -25,6 +26,7 @@ pub(super) const PROVIDERS: Arrows = Arrows {
                 "sse",
                 "failure",
                 "checks",
+                "thinking",
                 "transport",
                 "exchange",
             ],
@@ -38,6 +40,7 @@ pub(super) const PROVIDERS: Arrows = Arrows {
                 "sse",
                 "failure",
                 "checks",
+                "thinking",
                 "transport",
                 "exchange",
             ],
@@ -48,6 +51,7 @@ pub(super) const PROVIDERS: Arrows = Arrows {
             &[
                 "profile",
                 "checks",
+                "thinking",
                 "transport",
                 "exchange",
                 "anthropic",
@@ -55,6 +59,22 @@ pub(super) const PROVIDERS: Arrows = Arrows {
             ],
         ),
         ("replay", &["profile", "requests", "transport", "server"]),
+        (
+            "known",
+            &[
+                "registry",
+                "profile",
+                "transport",
+                "anthropic",
+                "openai",
+                "decisions",
+                "server",
+            ],
+        ),
+        (
+            "replay_media",
+            &["profile", "requests", "transport", "server", "replay"],
+        ),
         (
             "replay_decisions",
             &["profile", "transport", "decisions", "replay"],

@@ -16,8 +16,8 @@ const CORE: Arrows = Arrows {
     source: "host/crates/core/src",
     modules: &[
         ("text", &[]),
-        ("content", &[]),
         ("failure", &[]),
+        ("content", &["failure"]),
         ("grant", &[]),
         ("id", &[]),
         ("schema", &["text"]),
@@ -167,9 +167,11 @@ const RUNTIME: Arrows = Arrows {
         ),
         ("structured", &["open_turn"]),
         ("tools", &["own_tool", "frame", "ports", "call"]),
+        ("reply", &["ports"]),
         (
             "complete",
             &[
+                "reply",
                 "spans",
                 "budget",
                 "frame",
@@ -220,6 +222,7 @@ const RUNTIME: Arrows = Arrows {
         (
             "turn",
             &[
+                "events",
                 "limits",
                 "frame",
                 "ports",
@@ -270,6 +273,7 @@ const RUNTIME: Arrows = Arrows {
                 "frame",
                 "local",
                 "ports",
+                "reply",
                 "deadline",
                 "open_turn",
                 "tools",

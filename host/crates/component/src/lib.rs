@@ -120,6 +120,7 @@ pub use cache::CacheError;
 pub use contract::{contract_hash, contract_of};
 pub use engine::{CacheCounts, Engine, EngineOptions, InUse};
 pub use error::{EngineError, LoadError, MetadataError, MissingImport};
+pub use files::AllowedFolder;
 pub use host::ComponentHost;
 pub use limit_table::LimitError;
 pub use limits::Limits;

@@ -60,6 +60,8 @@ const ENTRIES: &[Entry] = entries![
     Wide text_bytes 4 << 20,
     Wide system_bytes 64 << 10,
     Wide image_bytes 32 << 20,
+    Wide video_bytes 48 << 20,
+    Wide audio_bytes 32 << 20,
     Wide turn_parts 1_000,
     Wide turn_tools 512,
     Wide turn_bytes 64 << 20,

@@ -53,7 +53,11 @@ pub struct Limits {
     pub system_bytes: u64,
     /// Bytes of the pictures of one turn.
     pub image_bytes: u64,
-    /// Texts and pictures of one turn.
+    /// Bytes of the films of one turn.
+    pub video_bytes: u64,
+    /// Bytes of the sound of one turn.
+    pub audio_bytes: u64,
+    /// Texts, pictures, films, sounds and marks of one turn.
     pub turn_parts: u64,
     /// Functions that one turn names as tools.
     pub turn_tools: u64,
@@ -141,6 +145,8 @@ impl Default for Limits {
             system_bytes: 64 << 10,
             // This and the next numbers stand in the contract too. Providers take less.
             image_bytes: 32 << 20,
+            video_bytes: 48 << 20,
+            audio_bytes: 32 << 20,
             // Each costs some bytes of its own.
             turn_parts: 1_000,
             turn_tools: 512,

@@ -19,6 +19,8 @@ pub(crate) fn prompt(request: &ModelRequest) -> PromptHandle {
         tools: tools.to_string(),
         tool_choice: choice(&request.tool_choice).to_string(),
         parallel_tool_calls: request.parallel_tool_calls,
+        thinking_level: request.thinking.as_str(),
+        max_output_tokens: request.max_output_tokens,
         session_id: request.session.as_str().to_owned(),
     }
 }
@@ -35,9 +37,7 @@ fn message(message: &Message) -> Json {
 fn block(block: &ContentBlock) -> Json {
     match block {
         ContentBlock::Text(text) => json!({ "type": "text", "text": text }),
-        ContentBlock::Image { mime_type, data } => {
-            json!({ "type": "image", "mime_type": mime_type, "data": encode_bytes(data) })
-        }
+        ContentBlock::CacheMark => json!({ "type": "cache_mark" }),
         ContentBlock::ToolCall(call) => json!({
             "type": "tool_call",
             "id": call.id,
@@ -50,8 +50,15 @@ fn block(block: &ContentBlock) -> Json {
             "text": result.text,
             "is_error": result.is_error,
         }),
-        // A reader passes over types that it does not know.
-        _ => json!({ "type": "unknown" }),
+        other => match other.as_media() {
+            Some(media) => json!({
+                "type": media.kind.as_str(),
+                "mime_type": media.mime_type,
+                "data": encode_bytes(media.data),
+            }),
+            // A reader passes over types that it does not know.
+            None => json!({ "type": "unknown" }),
+        },
     }
 }
 
@@ -74,7 +81,7 @@ fn choice(choice: &ToolChoice) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use openprogram_core::content::{ToolCall, ToolResult};
+    use openprogram_core::content::{MediaKind, ThinkingLevel, ToolCall, ToolResult};
     use openprogram_core::id::SessionId;
 
     use super::*;
@@ -98,7 +105,12 @@ mod tests {
         let messages = vec![
             Message {
                 role: Role::User,
-                content: vec![ContentBlock::Text("look".to_owned()), image],
+                content: vec![
+                    ContentBlock::Text("look".to_owned()),
+                    image,
+                    ContentBlock::media(MediaKind::Audio, "audio/wav", b"RIFF".as_slice().into()),
+                    ContentBlock::CacheMark,
+                ],
             },
             Message {
                 role: Role::Assistant,
@@ -118,6 +130,8 @@ mod tests {
         }];
         request.tool_choice = ToolChoice::Named("look_up".to_owned());
         request.parallel_tool_calls = Some(false);
+        request.thinking = ThinkingLevel::High;
+        request.max_output_tokens = Some(9);
         request
     }
 
@@ -126,7 +140,7 @@ mod tests {
         let prompt = prompt(&request());
         assert_eq!(
             prompt.messages,
-            r#"[{"role":"user","content":[{"type":"text","text":"look"},{"type":"image","mime_type":"image/png","data":"iVBORw=="}]},{"role":"assistant","content":[{"type":"tool_call","id":"c1","name":"look_up","arguments":"{\"order\": "}]},{"role":"user","content":[{"type":"tool_result","id":"c1","text":"no JSON","is_error":true}]}]"#
+            r#"[{"role":"user","content":[{"type":"text","text":"look"},{"type":"image","mime_type":"image/png","data":"iVBORw=="},{"type":"audio","mime_type":"audio/wav","data":"UklGRg=="},{"type":"cache_mark"}]},{"role":"assistant","content":[{"type":"tool_call","id":"c1","name":"look_up","arguments":"{\"order\": "}]},{"role":"user","content":[{"type":"tool_result","id":"c1","text":"no JSON","is_error":true}]}]"#
         );
         assert_eq!(
             prompt.tools,
@@ -136,6 +150,10 @@ mod tests {
         assert_eq!(
             (prompt.system.as_deref(), prompt.parallel_tool_calls),
             (Some("be brief"), Some(false))
+        );
+        assert_eq!(
+            (prompt.thinking_level, prompt.max_output_tokens),
+            ("high", Some(9))
         );
         assert_eq!(prompt.session_id, "op-0123456789abcdef");
     }

@@ -7,8 +7,9 @@
 
 pub mod text;
 
-pub mod content;
 pub mod failure;
+
+pub mod content;
 pub mod grant;
 pub mod id;
 pub mod schema;

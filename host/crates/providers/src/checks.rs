@@ -1,13 +1,13 @@
 //! What is wrong with a request whatever the protocol: refused before anything is sent, with the
 //! reason and the way out. Servers would refuse it too, later and in other words.
 
-use openprogram_core::content::{ContentBlock, Role};
+use openprogram_core::content::{ContentBlock, MediaKind, Role, ThinkingLevel};
 use openprogram_core::llm::{FormatAbility, LlmFailure, ModelRequest};
 use openprogram_core::structured::ResponseFormat;
 use openprogram_core::tool::ToolChoice;
 
 use crate::failure::refused;
-use crate::profile::Profile;
+use crate::profile::{Profile, ThinkingForm};
 
 /// A reply is held to a format where that is verified, and nowhere else.
 fn check_format(
@@ -44,34 +44,52 @@ pub(crate) fn format_ability(profile: &Profile) -> Option<FormatAbility> {
     })
 }
 
+/// Only the user shows and plays something, and only what the model is known to take.
+fn check_media(request: &ModelRequest, profile: &Profile) -> Result<(), LlmFailure> {
+    for message in &request.messages {
+        for media in message.content.iter().filter_map(ContentBlock::as_media) {
+            let kind = media.kind;
+            let told = match kind {
+                MediaKind::Image if !profile.images => {
+                    "the model is not known to see images; use another one, or set `images = true` \
+                     in a `[[profiles]]` row for it in openprogram.toml"
+                }
+                MediaKind::Audio if !profile.audio => {
+                    "the model is not known to hear sound; use another one, or set `audio = true` \
+                     in a `[[profiles]]` row for it in openprogram.toml"
+                }
+                MediaKind::Video => {
+                    "the protocol of the model has no form for video; show pictures of it, or use a \
+                     model of a component that takes it"
+                }
+                _ if message.role == Role::Assistant => {
+                    let kind = kind.as_str();
+                    let message =
+                        format!("a message of the model holds {kind}; only the user's can");
+                    return Err(refused(message));
+                }
+                _ => continue,
+            };
+            return Err(refused(told));
+        }
+    }
+    Ok(())
+}
+
 /// Checks a request against what the model takes.
 pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), LlmFailure> {
     let blocks = || request.messages.iter().flat_map(|message| &message.content);
-    let is_empty = |block: &ContentBlock| matches!(block, ContentBlock::Text(t) if t.is_empty());
+    let is_empty = |block: &ContentBlock| match block {
+        ContentBlock::Text(text) => text.is_empty(),
+        ContentBlock::CacheMark => true,
+        _ => false,
+    };
     if blocks().all(is_empty) {
         return Err(refused(
             "the request holds no content; give the model something to answer",
         ));
     }
-    let has_image = |block: &ContentBlock| matches!(block, ContentBlock::Image { .. });
-    if blocks().any(has_image) && !profile.images {
-        return Err(refused(
-            "the model is not known to see images; use another one, or set `images = true` in a \
-             `[[profiles]]` row for it in openprogram.toml",
-        ));
-    }
-    let assistants = request
-        .messages
-        .iter()
-        .filter(|m| m.role == Role::Assistant);
-    if assistants
-        .flat_map(|message| &message.content)
-        .any(has_image)
-    {
-        return Err(refused(
-            "a message of the model holds an image; only the user's can",
-        ));
-    }
+    check_media(request, profile)?;
     if request.web_search && !profile.web_search {
         return Err(refused(
             "the model is not known to search the web; use another one, or set `web_search = true` \
@@ -97,6 +115,11 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
         );
         return Err(refused(message));
     }
+    check_choice(request, profile)
+}
+
+/// Only what is offered is demanded, and only from a model that can be held to it.
+fn check_choice(request: &ModelRequest, profile: &Profile) -> Result<(), LlmFailure> {
     let demanded = match &request.tool_choice {
         ToolChoice::Auto | ToolChoice::None => return Ok(()),
         ToolChoice::Required => "required",
@@ -112,6 +135,19 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
         return Err(refused(
             "a tool call is demanded and no tool is offered; offer one",
         ));
+    }
+    let thinks = request.thinking != ThinkingLevel::Off;
+    if thinks
+        && matches!(
+            profile.thinking,
+            Some(ThinkingForm::Budget | ThinkingForm::Toggle)
+        )
+    {
+        let message = format!(
+            "the model does not take the tool choice `{demanded}` while it thinks; use `auto`, or \
+             the thinking level `off`"
+        );
+        return Err(refused(message));
     }
     if !profile.forced_tool_choice {
         let message = format!(

@@ -11,6 +11,7 @@ mod dialect;
 mod exchange;
 mod failure;
 mod history;
+pub mod known;
 pub mod openai;
 pub mod profile;
 pub mod registry;
@@ -19,19 +20,24 @@ mod replay;
 #[cfg(test)]
 mod replay_decisions;
 #[cfg(test)]
+mod replay_media;
+#[cfg(test)]
 mod requests;
 pub mod script;
 pub mod server;
 mod sse;
+mod thinking;
 pub mod transport;
 
 pub use openprogram_core::secret::Secret;
 
 pub use anthropic::ANTHROPIC_BASE_URL;
 pub use decisions::{DecisionEndpoint, DecisionOptions, WithDecisions};
+pub use known::{KnownServer, known_models};
 pub use openai::OPENAI_BASE_URL;
 pub use profile::{
     DecisionProtocol, MaxTokensField, Profile, ProfileError, ProfileRow, Profiles, Protocol,
+    ThinkingForm,
 };
 pub use registry::{OpenError, ProviderFactory, Registry};
 pub use script::{ScriptError, ScriptProvider};

@@ -52,6 +52,23 @@ pub enum MaxTokensField {
     MaxCompletionTokens,
 }
 
+/// How a level of thinking is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkingForm {
+    /// `reasoning_effort`, for OpenAI Chat Completions.
+    Effort,
+    /// `thinking.type` `enabled` and `reasoning_effort`, for OpenAI Chat Completions.
+    Toggle,
+    /// `thinking.type` `adaptive` and `output_config.effort`, for Anthropic Messages.
+    Adaptive,
+    /// `thinking.type` `enabled` and `thinking.budget_tokens`, for Anthropic Messages.
+    Budget,
+    /// Not at all: a row takes back what a less exact one says.
+    #[serde(rename = "none")]
+    Unknown,
+}
+
 /// What one model on one server takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -70,6 +87,8 @@ pub struct Profile {
     pub tools_max: Option<usize>,
     /// Whether it sees images.
     pub images: bool,
+    /// Whether it hears sound, for OpenAI Chat Completions: WAV and MP3.
+    pub audio: bool,
     /// Whether a stream is asked to end with its usage.
     pub stream_usage: bool,
     /// Whether the session is sent as the key of the prompt cache.
@@ -78,6 +97,15 @@ pub struct Profile {
     pub thinking_off: Option<String>,
     /// Whether it can be let search the web with a tool of the server.
     pub web_search: bool,
+    /// How a level of thinking is said; `None` where it is not known to think in levels.
+    pub thinking: Option<ThinkingForm>,
+    /// The words for the effort that it takes.
+    pub thinking_efforts: Vec<String>,
+    /// Whether it thinks whatever it is told, so that `off` is its lowest effort.
+    pub thinking_always: bool,
+    /// Whether what it thought has to stand beside its calls when their results are sent, for OpenAI
+    /// Chat Completions: in the field `reasoning_content`.
+    pub thinking_back: bool,
     /// Whether constrained JSON output is verified.
     pub native_json_schema: bool,
     /// Whether it is verified together with tools.
@@ -117,10 +145,15 @@ impl Profile {
             parallel_switch: false,
             tools_max: None,
             images: false,
+            audio: false,
             stream_usage: true,
             prompt_cache_key: false,
             thinking_off: None,
             web_search: false,
+            thinking: None,
+            thinking_efforts: Vec::new(),
+            thinking_always: false,
+            thinking_back: false,
             native_json_schema: false,
             native_json_with_tools: false,
             decisions: None,
@@ -156,6 +189,8 @@ pub struct ProfileRow {
     pub tools_max: Option<usize>,
     /// See [`Profile::images`].
     pub images: Option<bool>,
+    /// See [`Profile::audio`].
+    pub audio: Option<bool>,
     /// See [`Profile::stream_usage`].
     pub stream_usage: Option<bool>,
     /// See [`Profile::prompt_cache_key`].
@@ -164,6 +199,14 @@ pub struct ProfileRow {
     pub thinking_off: Option<String>,
     /// See [`Profile::web_search`].
     pub web_search: Option<bool>,
+    /// See [`Profile::thinking`].
+    pub thinking: Option<ThinkingForm>,
+    /// See [`Profile::thinking_efforts`].
+    pub thinking_efforts: Option<Vec<String>>,
+    /// See [`Profile::thinking_always`].
+    pub thinking_always: Option<bool>,
+    /// See [`Profile::thinking_back`].
+    pub thinking_back: Option<bool>,
     /// See [`Profile::native_json_schema`].
     pub native_json_schema: Option<bool>,
     /// See [`Profile::native_json_with_tools`].
@@ -221,6 +264,13 @@ impl ProfileRow {
         );
         set(&mut profile.parallel_switch, self.parallel_switch.as_ref());
         set(&mut profile.images, self.images.as_ref());
+        set(&mut profile.audio, self.audio.as_ref());
+        set(
+            &mut profile.thinking_efforts,
+            self.thinking_efforts.as_ref(),
+        );
+        set(&mut profile.thinking_always, self.thinking_always.as_ref());
+        set(&mut profile.thinking_back, self.thinking_back.as_ref());
         set(&mut profile.stream_usage, self.stream_usage.as_ref());
         set(
             &mut profile.prompt_cache_key,
@@ -241,6 +291,8 @@ impl ProfileRow {
         );
         set(&mut profile.strict_tools, self.strict_tools.as_ref());
         profile.max_output_tokens = self.max_output_tokens.or(profile.max_output_tokens);
+        let thinking = self.thinking.or(profile.thinking);
+        profile.thinking = thinking.filter(|form| *form != ThinkingForm::Unknown);
         profile.tools_max = self.tools_max.or(profile.tools_max);
         profile.decisions = self.decisions.or(profile.decisions);
         profile.decision_options_max = self.decision_options_max.or(profile.decision_options_max);

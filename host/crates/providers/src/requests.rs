@@ -1,17 +1,21 @@
 //! Requests for the tests of every protocol. What is sent for each of them is recorded whole.
 
+mod samples;
+
 use std::path::Path;
 
 use expect_test::expect_file;
 use openprogram_core::Json;
-use openprogram_core::content::{ContentBlock, Message, Role, ToolCall, ToolResult};
+use openprogram_core::content::{ContentBlock, Message, Role, ThinkingLevel, ToolCall, ToolResult};
 use openprogram_core::id::SessionId;
 use openprogram_core::llm::{LlmFailure, ModelRequest, submit_tool};
-use openprogram_core::structured::ResponseFormat;
 use openprogram_core::tool::{ToolChoice, ToolSpec};
 use serde_json::json;
 
-use crate::profile::{Profile, Protocol};
+use crate::profile::{Profile, Protocol, ThinkingForm};
+
+pub(crate) use samples::{audio, thought};
+use samples::{history, marked, response_format};
 
 /// A profile that takes everything, as for a server whose owner has marked it.
 pub(crate) fn generous(protocol: Protocol) -> Profile {
@@ -22,10 +26,23 @@ pub(crate) fn generous(protocol: Protocol) -> Profile {
         tools_max: Some(2),
         images: true,
         web_search: true,
+        audio: true,
         native_json_schema: true,
         native_json_with_tools: true,
         strict_tools: true,
         ..Profile::conservative(protocol)
+    }
+}
+
+/// The same for a model that thinks in levels.
+pub(crate) fn thinker(profile: &Profile, protocol: &str) -> Profile {
+    Profile {
+        thinking: Some(match protocol {
+            "anthropic" => ThinkingForm::Adaptive,
+            _ => ThinkingForm::Effort,
+        }),
+        thinking_efforts: ["none", "low", "high"].map(str::to_owned).into(),
+        ..profile.clone()
     }
 }
 
@@ -97,67 +114,6 @@ pub(crate) fn with_tools(tool_choice: ToolChoice, parallel: Option<bool>) -> Mod
         parallel_tool_calls: parallel,
         ..plain()
     }
-}
-
-/// A format whose properties are not in the order of the alphabet, with words for people.
-fn response_format() -> ResponseFormat {
-    let format = json!({
-        "type": "json_schema",
-        "name": "ticket",
-        "description": "What becomes of a ticket.",
-        "schema": {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "type": "object",
-            "properties": {
-                "kind": {"type": "string", "enum": ["refund", "answer"], "description": "What to do."},
-                "due": {"type": ["string", "null"], "format": "date", "default": null},
-                "notes": {"type": "array", "items": {"$ref": "#/$defs/note"}, "x-order": 3},
-            },
-            "required": ["kind", "due", "notes"],
-            "additionalProperties": false,
-            "$defs": {
-                "note": {
-                    "type": "object",
-                    "properties": {"default": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
-                    "required": ["default"],
-                    "additionalProperties": false,
-                },
-            },
-        },
-    });
-    ResponseFormat::read(&format).unwrap()
-}
-
-/// A tool loop under way, with everything that a model and a host may have written.
-fn history() -> Vec<Message> {
-    vec![
-        Message::user("Where is my order?"),
-        message(
-            Role::Assistant,
-            vec![
-                text("Let me look."),
-                text(""),
-                call(
-                    "call_1",
-                    "look_up_order",
-                    "{ \"order_id\": \"A-1\", \"at\": 1.50 }",
-                ),
-                call("functions.x:0", "shop.list orders", "{\"cut"),
-            ],
-        ),
-        message(
-            Role::User,
-            vec![
-                text("And?"),
-                result("call_1", "on its way", false),
-                result("functions.x:0", "", true),
-                image(),
-            ],
-        ),
-        message(Role::Assistant, vec![call("call_3", "list_orders", "")]),
-        message(Role::User, vec![result("call_3", "[]", false)]),
-        Message::user("Done?"),
-    ]
 }
 
 /// Every request whose body is recorded, by name.
@@ -248,13 +204,46 @@ fn recorded_searches() -> Vec<(&'static str, ModelRequest)> {
         .collect()
 }
 
+/// Those of them that are about thinking and caches.
+fn recorded_hints() -> Vec<(&'static str, ModelRequest)> {
+    vec![
+        (
+            "thinks",
+            ModelRequest {
+                thinking: ThinkingLevel::High,
+                max_output_tokens: Some(500),
+                response_format: Some(response_format()),
+                ..plain()
+            },
+        ),
+        ("thought", thought()),
+        ("cache_marks", marked()),
+        (
+            "cached_system",
+            request(
+                Some("Be brief."),
+                vec![message(
+                    Role::User,
+                    vec![ContentBlock::CacheMark, text("Hello")],
+                )],
+            ),
+        ),
+    ]
+}
+
 /// The encoder of a protocol: request, name of the model, profile.
 type Encode = fn(&ModelRequest, &str, &Profile) -> Result<Vec<u8>, LlmFailure>;
 
 /// Encodes every recorded request and compares the whole body, order included.
 pub(crate) fn check_recorded(protocol: &str, profile: &Profile, encode: Encode) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/requests");
-    for (name, request) in recorded().into_iter().chain(recorded_searches()) {
+    let thinker = thinker(profile, protocol);
+    let requests = recorded().into_iter().chain(recorded_hints());
+    for (name, request) in requests.chain(recorded_searches()) {
+        let profile = match request.thinking {
+            ThinkingLevel::Off => profile,
+            _ => &thinker,
+        };
         let body = encode(&request, "m", profile).unwrap();
         assert_eq!(
             encode(&request.clone(), "m", profile).unwrap(),
@@ -281,8 +270,31 @@ fn refused() -> Vec<(ModelRequest, &'static str)> {
     let named = ToolChoice::Named("absent".to_owned());
     let mut none_offered = with_tools(ToolChoice::Required, None);
     none_offered.tools.clear();
+    let film = ContentBlock::Video {
+        mime_type: "video/mp4".to_owned(),
+        data: [0].into(),
+    };
     vec![
         (request(None, vec![]), "the request holds no content"),
+        (
+            request(
+                None,
+                vec![message(Role::User, vec![ContentBlock::CacheMark])],
+            ),
+            "the request holds no content",
+        ),
+        (
+            request(None, vec![message(Role::User, vec![film])]),
+            "the protocol of the model has no form for video",
+        ),
+        (audio("audio/wav"), "the model is not known to hear sound"),
+        (
+            ModelRequest {
+                thinking: ThinkingLevel::Low,
+                ..plain()
+            },
+            "the model is not known to think in levels such as `low`; use `off`",
+        ),
         (
             request(None, vec![Message::user("")]),
             "the request holds no content",

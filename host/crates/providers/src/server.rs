@@ -4,6 +4,7 @@
 //! written and how a reply is read. Nothing here retries.
 
 use async_trait::async_trait;
+use openprogram_core::content::ThinkingLevel;
 use openprogram_core::llm::{
     Abilities, EventSink, FormatAbility, LlmError, LlmFailure, ModelReply, ModelRequest, Provider,
 };
@@ -14,6 +15,7 @@ use reqwest::header::HeaderMap;
 use crate::checks::format_ability;
 use crate::exchange::exchange;
 use crate::profile::Profile;
+use crate::thinking::said_thinking;
 use crate::transport::{Post, SetupError, Transport, address};
 use crate::{anthropic, openai};
 use openprogram_core::secret::Secret;
@@ -149,6 +151,11 @@ impl Provider for ServerModel {
 
     fn searches_web(&self) -> bool {
         self.profile.web_search
+    }
+
+    fn thinking(&self, level: ThinkingLevel) -> Result<Option<String>, LlmError> {
+        let said = said_thinking(level, &self.profile).map_err(LlmError::Unsupported)?;
+        Ok(said.applied)
     }
 
     async fn complete(

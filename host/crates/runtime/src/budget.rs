@@ -1,9 +1,10 @@
 //! Budgets of tokens: of a whole run, and of one component with one granted model.
 //!
 //! What a request costs is known after it. So a budget is looked at before a request and charged
-//! after it: the reply that uses it up still counts, and the request after that is refused. While a
-//! request is under way it is charged with a guess (`reserve`).
+//! after it: the reply that uses it up still counts, and the request after that is refused. What is
+//! left bounds the reply. While a request is under way it is charged with a guess (`reserve`).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,6 +59,12 @@ impl TokenBudget {
         Err(Failure::limit(self.which, limit, message).with("used", spent))
     }
 
+    /// How many tokens are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.limit
+            .saturating_sub(self.spent.load(Ordering::Relaxed))
+    }
+
     /// Counts what a request cost.
     pub(crate) fn charge(&self, tokens: u64) {
         self.change(|spent| spent.saturating_add(tokens));
@@ -101,6 +108,26 @@ impl ModelBudgets {
     }
 }
 
+/// The request with as many tokens for its reply as these budgets have left beside what it is
+/// guessed to cost itself; at least one, since a budget is used up by a reply and not by a guess.
+/// Without budgets it is the request as it stands.
+pub(crate) fn bounded<'r>(
+    request: &'r ModelRequest,
+    budgets: impl Iterator<Item = u64>,
+) -> Cow<'r, ModelRequest> {
+    let Some(left) = budgets.min() else {
+        return Cow::Borrowed(request);
+    };
+    let room = left.saturating_sub(estimated(request, 0)).max(1);
+    let most = request
+        .max_output_tokens
+        .map_or(room, |most| most.min(room));
+    Cow::Owned(ModelRequest {
+        max_output_tokens: Some(most),
+        ..request.clone()
+    })
+}
+
 /// The tokens of a request and of so many bytes of reply, guessed from their length.
 pub(crate) fn estimated(request: &ModelRequest, reply_bytes: usize) -> u64 {
     let system = request.system.as_ref().map_or(0, String::len);
@@ -141,8 +168,10 @@ pub(crate) fn bytes_to_tokens(bytes: usize) -> u64 {
 fn block_bytes(block: &ContentBlock) -> usize {
     match block {
         ContentBlock::Text(text) => text.len(),
+        ContentBlock::Thinking(thinking) => thinking.to_string().len(),
         ContentBlock::ToolCall(call) => call.name.len() + call.arguments.len(),
         ContentBlock::ToolResult(result) => result.text.len(),
+        ContentBlock::CacheMark => 0,
         // Providers shrink a picture until it costs some hundred to some thousand tokens.
         _ => MEDIA_TOKENS * BYTES_PER_TOKEN as usize,
     }
@@ -168,6 +197,22 @@ mod tests {
         assert_eq!(budget.check().unwrap_err().details["used"], u64::MAX);
         let none = TokenBudget::of_run(0);
         assert!(none.check().is_err());
+    }
+
+    #[test]
+    fn a_reply_may_have_what_is_left_beside_the_request() {
+        let session = openprogram_core::id::SessionId::from_bits(1);
+        let said = vec![openprogram_core::content::Message::user("12345678")];
+        let mut request = ModelRequest::new(None, said, session);
+        let most = |request: &ModelRequest, left: &[u64]| {
+            bounded(request, left.iter().copied()).max_output_tokens
+        };
+        assert_eq!(most(&request, &[]), None);
+        assert_eq!(most(&request, &[100, 12]), Some(10));
+        assert_eq!(most(&request, &[2]), Some(1));
+        request.max_output_tokens = Some(7);
+        assert_eq!(most(&request, &[100]), Some(7));
+        assert_eq!(most(&request, &[]), Some(7));
     }
 
     #[test]

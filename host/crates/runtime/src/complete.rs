@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use openprogram_core::content::{ContentBlock, ToolCall};
+use openprogram_core::content::{ContentBlock, ThinkingLevel};
 use openprogram_core::context::{ContextRead, FrameView, read_context};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{RuntimeRef, RuntimeRole};
@@ -21,12 +21,13 @@ use openprogram_core::structured::ResponseFormat;
 use openprogram_core::{Json, JsonObject};
 
 use crate::attempt::{Asking, Watched, ask_with_retries};
-use crate::budget::{estimated, estimated_decision};
+use crate::budget::{TokenBudget, bounded, estimated, estimated_decision};
 use crate::deadline::Deadline;
 use crate::frame::Frame;
 use crate::open_turn::{OpenTurn, Turn};
 use crate::ports::Ports;
 use crate::recorder::{OpenNode, store_failure};
+use crate::reply::{check_reply, reply_bytes};
 use crate::reserve::Reserved;
 use crate::spans;
 
@@ -159,12 +160,13 @@ impl Said {
 pub(crate) fn recorded(content: &[ContentBlock]) -> Json {
     let texts: Vec<_> = content
         .iter()
+        .filter(|block| **block != ContentBlock::CacheMark)
         .map(|block| match block {
             ContentBlock::Text(text) => text.clone(),
-            ContentBlock::Image { mime_type, data } => {
-                format!("[{mime_type}, {} bytes]", data.len())
-            }
-            other => format!("{other:?}"),
+            other => match other.as_media() {
+                Some(media) => format!("[{}, {} bytes]", media.mime_type, media.data.len()),
+                None => format!("{other:?}"),
+            },
         })
         .collect();
     texts.join("\n\n").into()
@@ -206,6 +208,7 @@ impl<'a> Asker<'a> {
         let messages = context.finish_with(content);
         let request = ModelRequest {
             response_format: format.cloned(),
+            thinking: self.frame.thinking(self.runtime),
             ..ModelRequest::new(system, messages, session)
         };
         let (open, reply) = self.ask(turn, &request, false).await?;
@@ -239,7 +242,12 @@ impl<'a> Asker<'a> {
         request: &ModelRequest,
         told: bool,
     ) -> Result<(OpenTurn<'a>, ModelReply), Failure> {
+        let mut turn = turn;
+        turn.facts
+            .extend(thinking_facts(self.provider, request.thinking)?);
         let mut open = self.begin(turn, &request.system).await?;
+        let left = self.frame.budgets(self.runtime).map(TokenBudget::left);
+        let request = &*bounded(request, left);
         let watched = Watched::new(self.asking(open.node()));
         let sink: &dyn EventSink = if told { &watched } else { &NoEvents };
         let asked = Asked::of(self.operation, self.provider.name(), request);
@@ -339,6 +347,26 @@ impl<'a> Asker<'a> {
     }
 }
 
+/// What a node says about thinking: the level, and what the provider makes of it where that differs.
+///
+/// # Errors
+/// `no-provider`, when the model has no such level.
+pub(crate) fn thinking_facts(
+    provider: &dyn Provider,
+    level: ThinkingLevel,
+) -> Result<JsonObject, Failure> {
+    let applied = provider.thinking(level);
+    let applied = applied.map_err(|error| error.to_failure(provider.name()))?;
+    let mut facts = JsonObject::new();
+    if level != ThinkingLevel::Off {
+        facts.insert("thinking".to_owned(), level.as_str().into());
+    }
+    if let Some(applied) = applied {
+        facts.insert("thinking_applied".to_owned(), applied.into());
+    }
+    Ok(facts)
+}
+
 /// The failure of a turn whose time ended while these tools ran.
 pub(crate) fn out_of_time<'a>(
     asker: &Asker<'_>,
@@ -366,35 +394,4 @@ pub(crate) fn out_of_time<'a>(
 /// The tokens of several requests, as far as providers tell.
 pub(crate) fn summed(sum: Usage, more: Option<Usage>) -> Usage {
     more.map_or(sum, |more| sum.plus(more))
-}
-
-/// How much a model has written.
-pub(crate) fn reply_bytes(reply: &ModelReply) -> usize {
-    let texts = reply.content.iter().filter_map(ContentBlock::as_text);
-    let written = |call: &ToolCall| {
-        let ToolCall {
-            id,
-            name,
-            arguments,
-        } = call;
-        id.len() + name.len() + arguments.len()
-    };
-    texts.map(str::len).sum::<usize>() + reply.tool_calls().map(written).sum::<usize>()
-}
-
-/// Nothing of a reply that is too large is read.
-fn check_reply(ports: &Ports, model: &str, reply: &ModelReply) -> Result<(), Failure> {
-    let limits = &ports.parts.limits;
-    let length = reply_bytes(reply);
-    let longest = limits.reply_bytes;
-    if length as u64 > longest {
-        let message = format!("the reply of `{model}` is longer than {longest} bytes");
-        return Err(Failure::limit("reply_bytes", longest, message));
-    }
-    let most = limits.reply_calls;
-    if reply.tool_calls().count() as u64 > most {
-        let message = format!("the reply of `{model}` asks for more than {most} calls");
-        return Err(Failure::limit("reply_calls", most, message));
-    }
-    Ok(())
 }

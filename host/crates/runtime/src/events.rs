@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use openprogram_core::content::{ToolCall, ToolResult};
+use openprogram_core::content::{MediaMismatch, ToolCall, ToolResult};
 use openprogram_core::grant::Access;
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::RetryInfo;
@@ -66,6 +66,13 @@ pub enum Event {
         kind: &'static str,
         /// How many more times the model may be asked, this one included.
         retries_left: u32,
+    },
+    /// A piece of media of a turn is something else than it was said to be, and is sent as what it is.
+    MediaMismatch {
+        /// The node of the function whose turn it is; `None` for a turn at the top.
+        caller: Option<NodeId>,
+        /// What it was said to be and what it is.
+        mismatch: MediaMismatch,
     },
     /// A model request begins.
     ModelRequestStarted {

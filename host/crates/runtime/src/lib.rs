@@ -100,6 +100,7 @@ mod parse;
 mod policy;
 mod ports;
 mod recorder;
+mod reply;
 mod reports;
 mod request;
 mod reserve;
@@ -138,6 +139,7 @@ use openprogram_core::guest::{Closing, ExecReply};
 use openprogram_core::session::{SessionStore, Usage};
 
 pub use events::{EVENT_RESULT_BYTES_MAX, Event, EventReceiver, EventSender, event_channel};
+pub use frame::RuntimeSettings;
 pub use limits::{AdmissionLimits, MENU_RETRIES_MAX, RunLimits, SYSTEM_BYTES_MAX};
 pub use model_fn::ModelFn;
 pub use on_retry::OnRetry;

@@ -1,6 +1,8 @@
 //! The limits of a run and of all runs together, each with its reason. Reaching one is a
 //! `limit-reached` failure that names it.
 
+use openprogram_core::content::MediaLimits;
+
 /// How much one run may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunLimits {
@@ -27,6 +29,10 @@ pub struct RunLimits {
     pub prompt_bytes: u64,
     /// The most bytes of the images of a turn, as `image_bytes`. Providers take less.
     pub image_bytes: u64,
+    /// The most bytes of the films of a turn, as `video_bytes`. Providers take less.
+    pub video_bytes: u64,
+    /// The most bytes of the sound of a turn, as `audio_bytes`. Providers take less.
+    pub audio_bytes: u64,
     /// How many functions the model of a turn may be offered, as `turn_tools`.
     ///
     /// Each is described in every request. A turn that would offer more has to name its tools.
@@ -77,9 +83,22 @@ pub const MENU_RETRIES_MAX: u32 = 10;
 /// The longest system prompt in bytes; the contract of `runtime.set-system`.
 pub const SYSTEM_BYTES_MAX: u64 = 64 * 1024;
 
+impl RunLimits {
+    /// The most bytes of each kind of media in one turn.
+    #[must_use]
+    pub fn media(&self) -> MediaLimits {
+        MediaLimits {
+            image_bytes: self.image_bytes,
+            video_bytes: self.video_bytes,
+            audio_bytes: self.audio_bytes,
+        }
+    }
+}
+
 impl Default for RunLimits {
     /// Room for any sensible program, and an end for one that has lost its way.
     fn default() -> Self {
+        let media = MediaLimits::default();
         Self {
             call_depth: 32,
             recursion: 8,
@@ -89,7 +108,9 @@ impl Default for RunLimits {
             tokens: None,
             run_ms: None,
             prompt_bytes: 1024 * 1024,
-            image_bytes: 32 * 1024 * 1024,
+            image_bytes: media.image_bytes,
+            video_bytes: media.video_bytes,
+            audio_bytes: media.audio_bytes,
             turn_tools: 512,
             reply_bytes: 4 * 1024 * 1024,
             reply_calls: 128,

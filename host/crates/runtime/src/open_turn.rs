@@ -99,6 +99,7 @@ impl<'a> OpenTurn<'a> {
     /// tell, and only then, what `estimate` gives.
     pub(crate) fn spend(&mut self, usage: Option<Usage>, estimate: impl FnOnce() -> u64) {
         self.usage = usage;
+        self.frame.note_usage(self.runtime, usage);
         let mut budgets = self.frame.budgets(self.runtime).peekable();
         if budgets.peek().is_none() {
             return;

@@ -22,7 +22,7 @@ use openprogram_core::skill::SkillSource;
 use openprogram_core::tool_filter::ToolSets;
 
 use crate::admission::Admission;
-use crate::frame::{Frame, Run};
+use crate::frame::{Frame, Run, RuntimeSettings};
 use crate::life::{Life, Release};
 use crate::limits::{AdmissionLimits, RunLimits};
 use crate::policy::CallPolicy;
@@ -104,6 +104,8 @@ pub struct RuntimeParts {
     pub catalog: Arc<Catalog>,
     /// The models.
     pub providers: Providers,
+    /// The system prompt and the levels of thinking where no function says otherwise.
+    pub settings: RuntimeSettings,
     /// The models that functions open by name.
     pub models: Arc<dyn ModelOpener>,
     /// What a person granted, by the name of the component. Of these, the models are looked at here.
@@ -149,6 +151,7 @@ impl RuntimeParts {
             functions,
             catalog,
             providers: Providers::default(),
+            settings: RuntimeSettings::default(),
             models: Arc::new(NoModels),
             grants: BTreeMap::new(),
             policy: CallPolicy::default(),
@@ -216,7 +219,9 @@ impl Ports {
     /// A run that begins in this session.
     pub(crate) fn new_run(&self, session: SessionId, watchers: Watchers) -> Arc<Run> {
         let number = self.admission.next_run();
-        Arc::new(Run::new(number, session, watchers, &self.parts.limits))
+        let settings = self.parts.settings.clone();
+        let limits = &self.parts.limits;
+        Arc::new(Run::new(number, session, watchers, settings, limits))
     }
 
     /// Keeps what a run has used, now that it is over.

@@ -1,6 +1,6 @@
 //! What entries ask of a runtime and what they get.
 
-use openprogram_core::content::ContentBlock;
+use openprogram_core::content::{ContentBlock, ContentRead, MediaFiles, MediaLimits, read_content};
 use openprogram_core::decision::{Confidence, DecisionSettings, MenuOption};
 use openprogram_core::failure::Failure;
 use openprogram_core::function::RuntimeRole;
@@ -136,6 +136,19 @@ impl TurnRequest {
             events: None,
             on_retry: None,
         }
+    }
+
+    /// A turn of content as programs write it down: a text, or an array of blocks, whose files are
+    /// read by `files`. See [`read_content`].
+    ///
+    /// # Errors
+    /// `invalid-argument` or `limit-reached`, before anything is asked of a model.
+    pub fn read(content: &Json, files: &dyn MediaFiles) -> Result<Self, Failure> {
+        let read = read_content(content, files, &MediaLimits::default());
+        let ContentRead { content, system } = read.map_err(|error| error.to_failure())?;
+        let mut request = Self::new(content);
+        request.turn.system = system;
+        Ok(request)
     }
 
     /// A turn that says this text.

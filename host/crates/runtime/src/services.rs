@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use openprogram_core::Json;
+use openprogram_core::content::ThinkingLevel;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::Access;
@@ -12,12 +13,13 @@ use openprogram_core::guest::{
     StartedTurn, TurnWatcher, not_ones_own,
 };
 use openprogram_core::question::{AskReply, AskRequest};
+use openprogram_core::session::Usage;
 
 use crate::approval::approve_use;
 use crate::asking::{ask_user, can_ask};
 use crate::call::call_by_name;
 use crate::closing::{exec_closing, exec_picking};
-use crate::complete::provider_of;
+use crate::complete::{provider_of, thinking_facts};
 use crate::decide::{make_decision, pick_option};
 use crate::events::Event;
 use crate::exec::{exec, start};
@@ -106,6 +108,29 @@ impl HostServices for Services {
         }
         self.frame.set_system(runtime, text);
         Ok(())
+    }
+
+    fn thinking_level(&self, runtime: RuntimeRef) -> Result<ThinkingLevel, Failure> {
+        self.check_usable(runtime)?;
+        Ok(self.frame.thinking(runtime))
+    }
+
+    fn set_thinking_level(&self, runtime: RuntimeRef, level: ThinkingLevel) -> Result<(), Failure> {
+        self.check_usable(runtime)?;
+        let provider = provider_of(&self.ports, &self.frame, runtime)?;
+        thinking_facts(provider, level)?;
+        self.frame.set_thinking(runtime, level);
+        Ok(())
+    }
+
+    fn max_retries(&self, runtime: RuntimeRef) -> Result<u32, Failure> {
+        self.check_usable(runtime)?;
+        Ok(self.ports.parts.retry.attempts_max.get())
+    }
+
+    fn last_usage(&self, runtime: RuntimeRef) -> Result<Option<Usage>, Failure> {
+        self.check_usable(runtime)?;
+        Ok(self.frame.last_usage(runtime))
     }
 
     fn session_id(&self) -> String {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use openprogram_core::JsonObject;
-use openprogram_core::content::ContentBlock;
+use openprogram_core::content::{ContentBlock, MediaKind, MediaMismatch, settle_media};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::{ExecRequest, TurnEvent, TurnWatcher};
@@ -11,8 +11,10 @@ use openprogram_core::llm::{BesideFormat, FormatWay, Provider};
 use openprogram_core::schema::names_equal;
 use openprogram_core::structured::{ResponseFormat, SUBMIT_TOOL};
 use openprogram_core::tool::ToolChoice;
+use serde_json::json;
 
-use crate::complete::{Said, check_writes, provider_of};
+use crate::complete::{Said, check_writes, provider_of, thinking_facts};
+use crate::events::Event;
 use crate::frame::Frame;
 use crate::limits::SYSTEM_BYTES_MAX;
 use crate::ports::Ports;
@@ -91,9 +93,10 @@ pub(crate) fn plan_watched_turn(
     if request.web_search {
         check_searches(provider)?;
     }
-    let (mut tools, facts) = Tools::of(ports, frame, &request)?;
+    thinking_facts(provider, frame.thinking(request.runtime))?;
+    let (mut tools, mut facts) = Tools::of(ports, frame, &request)?;
     let skills = offer_skills(ports, frame, &request, &mut tools)?;
-    let content = said(ports, request.content)?;
+    let (content, mismatches) = said(ports, request.content)?;
     let own = frame.system(request.runtime);
     let system = joined(own.into_iter().chain(request.system))?;
     let system = with_skills(system, skills);
@@ -115,6 +118,7 @@ pub(crate) fn plan_watched_turn(
         }
         choice => tools.choice(&ports.parts.catalog, frame, choice)?,
     };
+    facts.extend(told_mismatches(frame, mismatches));
     Ok(PlannedTurn {
         runtime: request.runtime,
         said: Said { system, content },
@@ -150,39 +154,89 @@ fn check_searches(provider: &dyn Provider) -> Result<(), Failure> {
     Err(Failure::new(FailureCode::NoProvider, message).with("model", name))
 }
 
-/// The content without what says nothing.
-fn said(ports: &Ports, content: Vec<ContentBlock>) -> Result<Vec<ContentBlock>, Failure> {
-    let invalid =
-        |message: &str| Failure::new(FailureCode::InvalidArgument, message).with("path", "content");
-    let (mut n_text, mut n_image) = (0, 0);
-    for block in &content {
-        match block {
-            ContentBlock::Text(text) => n_text += text.len() as u64,
-            ContentBlock::Image { data, .. } => n_image += data.len() as u64,
-            _ => return Err(invalid("a turn is said in texts and images only")),
-        }
+/// The content without what says nothing, all media under its true type; and what it was mistaken
+/// for.
+fn said(
+    ports: &Ports,
+    content: Vec<ContentBlock>,
+) -> Result<(Vec<ContentBlock>, Vec<MediaMismatch>), Failure> {
+    let mut content = content;
+    let invalid = |path: &str, message: String| {
+        Failure::new(FailureCode::InvalidArgument, message).with("path", path)
+    };
+    let is_said = |block: &ContentBlock| {
+        let is_text = matches!(block, ContentBlock::Text(_) | ContentBlock::CacheMark);
+        is_text || block.as_media().is_some()
+    };
+    if !content.iter().all(is_said) {
+        let message = "a turn is said in texts, images, video and audio only".to_owned();
+        return Err(invalid("content", message));
     }
     let limits = &ports.parts.limits;
-    for (which, count, most) in [
-        ("prompt_bytes", n_text, limits.prompt_bytes),
-        ("image_bytes", n_image, limits.image_bytes),
-    ] {
-        if count > most {
-            let what = if which == "image_bytes" {
-                "images"
-            } else {
-                "text"
-            };
-            let message = format!("the turn has {count} bytes of {what}; the most is {most}");
-            return Err(Failure::limit(which, most, message));
-        }
+    let texts = content.iter().filter_map(ContentBlock::as_text);
+    check_bytes(
+        "prompt_bytes",
+        texts.map(str::len),
+        limits.prompt_bytes,
+        "text",
+    )?;
+    for kind in MediaKind::ALL {
+        let media = content.iter().filter_map(ContentBlock::as_media);
+        let of_kind = media.filter(|media| media.kind == kind);
+        let (which, most) = limits.media().of(kind);
+        check_bytes(
+            which,
+            of_kind.map(|media| media.data.len()),
+            most,
+            kind.as_str(),
+        )?;
     }
-    let says = |block: &ContentBlock| block.as_text().is_none_or(|text| !text.trim().is_empty());
-    let content: Vec<_> = content.into_iter().filter(says).collect();
-    if content.is_empty() {
-        return Err(invalid("the turn says nothing; give it a text or an image"));
+    let mismatches = settle_media(&mut content).map_err(|error| {
+        let path = format!("content[{}]", error.part);
+        invalid(&path, error.to_string())
+    })?;
+    content.retain(|block| block.as_text().is_none_or(|text| !text.trim().is_empty()));
+    if content
+        .iter()
+        .all(|block| *block == ContentBlock::CacheMark)
+    {
+        let message = "the turn says nothing; give it a text or an image".to_owned();
+        return Err(invalid("content", message));
     }
-    Ok(content)
+    Ok((content, mismatches))
+}
+
+fn check_bytes(
+    which: &'static str,
+    lengths: impl Iterator<Item = usize>,
+    most: u64,
+    what: &str,
+) -> Result<(), Failure> {
+    let count: u64 = lengths.map(|length| length as u64).sum();
+    if count <= most {
+        return Ok(());
+    }
+    let message = format!("the turn has {count} bytes of {what}; the most is {most}");
+    Err(Failure::limit(which, most, message))
+}
+
+/// Tells the watcher what media was mistaken for, and gives the fact of the node.
+fn told_mismatches(frame: &Frame, mismatches: Vec<MediaMismatch>) -> JsonObject {
+    let mut facts = JsonObject::new();
+    if mismatches.is_empty() {
+        return facts;
+    }
+    let listed = mismatches
+        .iter()
+        .map(|m| json!({"part": m.part, "said": m.said, "found": m.found}));
+    facts.insert("media_mismatch".to_owned(), listed.collect());
+    for mismatch in mismatches {
+        frame.run.emit(|| Event::MediaMismatch {
+            caller: frame.node.clone(),
+            mismatch,
+        });
+    }
+    facts
 }
 
 /// The system prompt with the list of skills below it, which has bounds of its own.

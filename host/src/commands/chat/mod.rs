@@ -382,6 +382,7 @@ async fn prepare(
             main: model,
             ..ModelNames::default()
         }),
+        thinking: None,
         budgets: Budgets {
             tokens: limits.max_tokens,
             run_ms: limits.max_time_s.map(|seconds| seconds * 1_000),

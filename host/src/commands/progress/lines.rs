@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use openprogram_core::content::ToolCall;
+use openprogram_core::content::{MediaMismatch, ToolCall};
 use openprogram_core::llm::RetryInfo;
 use openprogram_core::session::NodeStatus;
 use openprogram_runtime::Event;
@@ -65,6 +65,7 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
             NodeStatus::Completed => (Tone::Faint, format!("✓ {} answered{time}", name(model))),
             _ => (Tone::Bad, format!("✗ {}{time}", name(model))),
         },
+        Event::MediaMismatch { mismatch, .. } => (Tone::Bad, mismatch_line(mismatch)),
         Event::ModelRetried { retry, .. } => (Tone::Bad, format!("… {}", retry_line(retry))),
         Event::ReplyRestarted { .. } => {
             let line = "… the reply above broke off and begins anew";
@@ -108,6 +109,15 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
         Event::Missed { count } => (Tone::Faint, format!("… {count} steps not shown")),
         _ => return None,
     })
+}
+
+/// What a part of the content was taken for.
+fn mismatch_line(mismatch: &MediaMismatch) -> String {
+    let MediaMismatch { part, said, found } = mismatch;
+    format!(
+        "! part {part} is {found}, not {}, and is sent so",
+        value(said)
+    )
 }
 
 /// What failed, and when it is tried again.

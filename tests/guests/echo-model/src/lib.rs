@@ -139,7 +139,10 @@ fn failure(details: &str) -> Failure {
 fn asked(prompt: &Prompt) -> String {
     let content = |content: &Content| match content {
         Content::Text { .. } => "text".to_owned(),
-        Content::Image { mime_type, data } => format!("{mime_type} {}", data.len()),
+        Content::Image { mime_type, data }
+        | Content::Video { mime_type, data }
+        | Content::Audio { mime_type, data } => format!("{mime_type} {}", data.len()),
+        Content::CacheMark => "mark".to_owned(),
         Content::ToolCall { name, .. } => format!("call {name}"),
         Content::ToolResult { is_error, .. } => format!("result {is_error}"),
         _ => "unknown".to_owned(),
@@ -155,6 +158,8 @@ fn asked(prompt: &Prompt) -> String {
         "tools": tools.collect::<Vec<_>>(),
         "tool_choice": format!("{:?}", prompt.tool_choice),
         "parallel_tool_calls": prompt.parallel_tool_calls,
+        "thinking_level": format!("{:?}", prompt.thinking_level),
+        "max_output_tokens": prompt.max_output_tokens,
         "session_id": prompt.session_id,
     })
     .to_string()

@@ -27,6 +27,8 @@ pub(crate) struct Folders {
 /// The folders as they are open, with what is kept from guests in them.
 #[derive(Default)]
 pub(crate) struct OpenFolders {
+    /// The component that they are granted to.
+    pub(super) component: String,
     pub(super) folders: Vec<OpenFolder>,
     pub(super) protected: Arc<Protected>,
 }
@@ -72,7 +74,10 @@ impl Folders {
             ..
         } = &*self.permissions;
         if granted.is_empty() {
-            return Ok(OpenFolders::default());
+            return Ok(OpenFolders {
+                component: self.permissions.component.clone(),
+                ..OpenFolders::default()
+            });
         }
         let all = Protected::of(hidden, kept, anchors).now();
         let mut folders: Vec<OpenFolder> = Vec::new();
@@ -103,6 +108,7 @@ impl Folders {
         let (hidden, kept) = (concerned(hidden, false), concerned(kept, true));
         let protected = Protected::of(&hidden, &kept, &concerned(anchors, true));
         Ok(OpenFolders {
+            component: self.permissions.component.clone(),
             folders,
             protected: Arc::new(protected),
         })
@@ -248,7 +254,12 @@ fn open_dir(folder: std::fs::File, writes: bool) -> OpenDir {
 
 /// The name of a folder for the guest, without what means nothing in it.
 fn guest_name(grant: &FolderGrant) -> String {
-    let parts = grant.guest_path.split('/');
+    plain_path(&grant.guest_path)
+}
+
+/// A path without what means nothing in it.
+pub(super) fn plain_path(path: &str) -> String {
+    let parts = path.split('/');
     let parts: Vec<_> = parts.filter(|part| !matches!(*part, "" | ".")).collect();
     parts.join("/")
 }

@@ -5,6 +5,7 @@
 //! this program, or open what is neither file nor folder. What was walked is what is handed on, free
 //! of links and `..`. Functions make no links at all. Everything written and made is counted.
 
+mod allowed;
 mod descriptor;
 mod folders;
 mod listing;
@@ -13,6 +14,8 @@ mod protected;
 mod stream;
 mod view;
 mod walk;
+mod whole;
 
+pub use allowed::AllowedFolder;
 pub(crate) use folders::{Folders, OpenFolders};
 pub(crate) use view::{Files, FilesView, GuestFiles};

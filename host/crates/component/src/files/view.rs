@@ -89,6 +89,13 @@ impl Files {
         }
     }
 
+    /// Notes what lies in no folder.
+    pub(super) fn note_outside(&self, access: Access) {
+        if let Some(services) = &self.services {
+            services.note(access);
+        }
+    }
+
     /// Notes that something was refused in a folder, and gives the error that the guest sees.
     fn refuse(&mut self, at: usize, path: &str, refusal: &Refusal) -> ErrorCode {
         let Some(folder) = self.folder(at) else {

@@ -1,8 +1,8 @@
 //! What the handles of a guest stand for. The generated bindings name these types.
 
 mod card;
+mod media;
 mod menu;
-mod picture;
 mod sink;
 mod turn;
 
@@ -68,5 +68,7 @@ pub struct PromptHandle {
     pub(crate) tools: String,
     pub(crate) tool_choice: String,
     pub(crate) parallel_tool_calls: Option<bool>,
+    pub(crate) thinking_level: &'static str,
+    pub(crate) max_output_tokens: Option<u64>,
     pub(crate) session_id: String,
 }

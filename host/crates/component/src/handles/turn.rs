@@ -5,8 +5,6 @@
 
 mod tools;
 
-use std::sync::Arc;
-
 use openprogram_core::content::ContentBlock;
 use openprogram_core::failure::Failure;
 use openprogram_core::function::{RuntimeRef, RuntimeRole};
@@ -15,7 +13,6 @@ use openprogram_core::structured::{StructuredCode, StructuredError};
 use openprogram_core::tool::ToolChoice;
 
 use super::invalid;
-use super::picture::mime_type;
 use crate::limits::Limits;
 
 /// The longest name of a function: longer ones name nothing.
@@ -28,11 +25,12 @@ const FORMAT_BYTES_MAX: usize = 2 * 1024 * 1024;
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct RequestHandle {
     /// The turn so far; its runtime is the one it will be made with.
-    request: ExecRequest,
+    pub(super) request: ExecRequest,
     parts: u64,
     text_bytes: u64,
     system_bytes: u64,
-    image_bytes: u64,
+    /// Bytes of pictures, films and sound, in the order of their kinds.
+    pub(super) media_bytes: [u64; 3],
     /// How much of what is held is the response format.
     format_bytes: u64,
     /// Everything held, as it counts for all turns that are being prepared.
@@ -55,7 +53,7 @@ impl RequestHandle {
             parts: 0,
             text_bytes: 0,
             system_bytes: 0,
-            image_bytes: 0,
+            media_bytes: [0; 3],
             format_bytes: 0,
             held: 0,
             refused: None,
@@ -75,7 +73,8 @@ impl RequestHandle {
         if let Some(refused) = &self.refused {
             return Err(refused.clone());
         }
-        if self.request.content.is_empty() {
+        let is_mark = |block: &ContentBlock| *block == ContentBlock::CacheMark;
+        if self.request.content.iter().all(is_mark) {
             let message = "the turn says nothing; give it a text or a picture".to_owned();
             return Err(invalid("content", message));
         }
@@ -95,27 +94,6 @@ impl RequestHandle {
             if !text.is_empty() {
                 handle.request.content.push(ContentBlock::Text(text));
             }
-            Ok(())
-        });
-    }
-
-    pub(crate) fn add_image(&mut self, data: Vec<u8>, held: Held<'_>) {
-        self.set(|handle| {
-            let limits = held.limits;
-            handle.image_bytes += data.len() as u64;
-            let max = limits.image_bytes;
-            check(handle.image_bytes, "image_bytes", max, "bytes of pictures")?;
-            handle.pay(data.len(), held)?;
-            let path = format!("content[{}]", handle.request.content.len());
-            // The bytes are believed: a provider refuses a type that they do not have.
-            let mime_type = mime_type(&data).ok_or_else(|| {
-                let message = format!("`{path}` is no picture in PNG, JPEG, GIF or WebP");
-                invalid(&path, message)
-            })?;
-            handle.request.content.push(ContentBlock::Image {
-                mime_type: mime_type.to_owned(),
-                data: Arc::from(data),
-            });
             Ok(())
         });
     }
@@ -222,9 +200,14 @@ impl RequestHandle {
         });
     }
 
+    /// Whether a setter was refused, so that nothing more is taken.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused.is_some()
+    }
+
     /// Lets a setter work, unless an earlier one was refused: a turn that cannot be made must not
     /// grow either.
-    fn set(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Failure>) {
+    pub(super) fn set(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Failure>) {
         if self.refused.is_none()
             && let Err(failure) = work(self)
         {
@@ -233,10 +216,10 @@ impl RequestHandle {
     }
 
     /// Counts one part of what is said.
-    fn pay(&mut self, bytes: usize, held: Held<'_>) -> Result<(), Failure> {
+    pub(super) fn pay(&mut self, bytes: usize, held: Held<'_>) -> Result<(), Failure> {
         self.parts += 1;
         let max = held.limits.turn_parts;
-        check(self.parts, "turn_parts", max, "texts and pictures")?;
+        check(self.parts, "turn_parts", max, "parts")?;
         self.hold(bytes as u64, held)
     }
 
@@ -253,7 +236,7 @@ impl RequestHandle {
     }
 }
 
-fn check(count: u64, which: &'static str, max: u64, what: &str) -> Result<(), Failure> {
+pub(super) fn check(count: u64, which: &'static str, max: u64, what: &str) -> Result<(), Failure> {
     if count <= max {
         return Ok(());
     }
@@ -271,6 +254,8 @@ fn check_name(path: &str, name: &str) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use openprogram_core::content::MediaKind;
+
     use super::*;
 
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
@@ -300,7 +285,11 @@ mod tests {
             match *setter {
                 Setter::Text(text) => handle.add_text(text.to_owned(), held),
                 Setter::System(text) => handle.add_system_text(text.to_owned(), held),
-                Setter::Image(data) => handle.add_image(data.to_vec(), held),
+                Setter::Image(data) => {
+                    handle.add_media(MediaKind::Image, data.to_vec(), "", held);
+                }
+                Setter::File(path, data) => handle.add_file(path, Ok(data.to_vec()), held),
+                Setter::Mark => handle.mark_cache(held),
                 Setter::Tools(names) => {
                     let names = names.iter().map(|name| (*name).to_owned());
                     handle.set_tools(names.collect(), held);
@@ -320,12 +309,15 @@ mod tests {
         Text(&'static str),
         System(&'static str),
         Image(&'static [u8]),
+        File(&'static str, &'static [u8]),
+        Mark,
         Tools(&'static [&'static str]),
     }
 
     #[test]
     fn what_a_setter_cannot_accept_is_told_when_the_turn_is_made() {
-        use Setter::{Image, System, Text, Tools};
+        use Setter::{File, Image, Mark, System, Text, Tools};
+        let nothing = "the turn says nothing; give it a text or a picture";
         check_setters(
             &[Text("hello"), Image(PNG), System("be")],
             0,
@@ -337,12 +329,8 @@ mod tests {
             0,
             "1 parts, 2 held",
         );
-        check_setters(&[], 0, "the turn says nothing; give it a text or a picture");
-        check_setters(
-            &[Text("")],
-            0,
-            "the turn says nothing; give it a text or a picture",
-        );
+        check_setters(&[], 0, nothing);
+        check_setters(&[Text("")], 0, nothing);
         check_setters(
             &[Text("123456"), Text("78901"), Image(b"no picture")],
             0,
@@ -356,18 +344,26 @@ mod tests {
         check_setters(
             &[Image(PNG), Image(PNG), Image(PNG)],
             0,
-            "the turn has more than 30 bytes of pictures",
+            "the turn has more than 30 bytes of image",
         );
+        let unknown = |what: &str| {
+            format!(
+                "`{what}` is no picture (PNG, JPEG, GIF, WebP), no film (MP4, QuickTime, WebM, \
+                 Matroska, MPEG, AVI) and no sound (WAV, MP3, M4A, AAC, Ogg, FLAC, AIFF): its first \
+                 bytes are of another kind"
+            )
+        };
+        check_setters(&[Text("a"), Image(b"GIF88a")], 0, &unknown("content[1]"));
+        check_setters(&[File("in/a.png", b"%PDF-")], 0, &unknown("in/a.png"));
+        check_setters(&[File("clip.mp4", PNG), Mark], 0, "2 parts, 12 held");
+        // A picture counts as one, whatever it is called.
         check_setters(
-            &[Text("a"), Image(b"GIF88a")],
+            &[Image(PNG), Image(PNG), File("clip.mp4", PNG)],
             0,
-            "`content[1]` is no picture in PNG, JPEG, GIF or WebP",
+            "the turn has more than 30 bytes of image",
         );
-        check_setters(
-            &[Text("a"); 5],
-            0,
-            "the turn has more than 4 texts and pictures",
-        );
+        check_setters(&[Mark, Mark], 0, nothing);
+        check_setters(&[Text("a"); 5], 0, "the turn has more than 4 parts");
         check_setters(
             &[Text("a"), Tools(&["a", "b", "c"])],
             0,

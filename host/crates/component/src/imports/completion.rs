@@ -33,6 +33,17 @@ impl wire::HostPrompt for CallState {
         Ok(self.table.get(&prompt)?.parallel_tool_calls)
     }
 
+    async fn thinking_level(&mut self, prompt: Resource<PromptHandle>) -> wasmtime::Result<String> {
+        Ok(self.table.get(&prompt)?.thinking_level.to_owned())
+    }
+
+    async fn max_output_tokens(
+        &mut self,
+        prompt: Resource<PromptHandle>,
+    ) -> wasmtime::Result<Option<u64>> {
+        Ok(self.table.get(&prompt)?.max_output_tokens)
+    }
+
     async fn session_id(&mut self, prompt: Resource<PromptHandle>) -> wasmtime::Result<String> {
         Ok(self.table.get(&prompt)?.session_id.clone())
     }

@@ -1,5 +1,6 @@
 //! `runtime`: what a function may ask of a model runtime that it was lent or has opened.
 
+use openprogram_core::content::ThinkingLevel;
 use openprogram_core::failure::Failure;
 use openprogram_core::function::RuntimeRef;
 use wasmtime::component::Resource;
@@ -7,7 +8,7 @@ use wasmtime::component::Resource;
 use super::to_wire;
 use crate::bindings::openprogram::agentic::runtime as wire;
 use crate::bindings::openprogram::agentic::types;
-use crate::handles::{ReplyHandle, RequestHandle, RuntimeHandle, TurnHandle};
+use crate::handles::{ReplyHandle, RequestHandle, RuntimeHandle, TurnHandle, UsageHandle};
 use crate::state::CallState;
 
 impl wire::Host for CallState {}
@@ -69,6 +70,58 @@ impl wire::HostRuntime for CallState {
             .services()
             .and_then(|services| services.set_system(of, text));
         Ok(set.map_err(|failure| to_wire(&failure)))
+    }
+
+    async fn thinking_level(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+    ) -> wasmtime::Result<wire::ThinkingLevel> {
+        let of = self.runtime_of(&runtime)?;
+        let level = self.services().and_then(|s| s.thinking_level(of));
+        Ok(match level.unwrap_or_default() {
+            ThinkingLevel::Off => wire::ThinkingLevel::Off,
+            ThinkingLevel::Low => wire::ThinkingLevel::Low,
+            ThinkingLevel::Medium => wire::ThinkingLevel::Medium,
+            ThinkingLevel::High => wire::ThinkingLevel::High,
+            ThinkingLevel::XHigh => wire::ThinkingLevel::Xhigh,
+        })
+    }
+
+    async fn set_thinking_level(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+        level: wire::ThinkingLevel,
+    ) -> wasmtime::Result<Result<(), types::Failure>> {
+        let of = self.runtime_of(&runtime)?;
+        let level = match level {
+            wire::ThinkingLevel::Off => ThinkingLevel::Off,
+            wire::ThinkingLevel::Low => ThinkingLevel::Low,
+            wire::ThinkingLevel::Medium => ThinkingLevel::Medium,
+            wire::ThinkingLevel::High => ThinkingLevel::High,
+            wire::ThinkingLevel::Xhigh => ThinkingLevel::XHigh,
+        };
+        let services = self.services();
+        let set = services.and_then(|services| services.set_thinking_level(of, level));
+        Ok(set.map_err(|failure| to_wire(&failure)))
+    }
+
+    async fn max_retries(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<u32> {
+        let of = self.runtime_of(&runtime)?;
+        let most = self
+            .services()
+            .and_then(|services| services.max_retries(of));
+        // The getter has no failure in the contract; a request is made once at least.
+        Ok(most.unwrap_or(1))
+    }
+
+    async fn last_usage(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+    ) -> wasmtime::Result<Option<Resource<UsageHandle>>> {
+        let of = self.runtime_of(&runtime)?;
+        let usage = self.services().and_then(|services| services.last_usage(of));
+        let usage = usage.unwrap_or_default().map(UsageHandle);
+        Ok(usage.map(|usage| self.table.push(usage)).transpose()?)
     }
 
     async fn session_id(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<String> {

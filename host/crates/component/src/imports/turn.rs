@@ -1,5 +1,6 @@
 //! `runtime`: turns are collected here and made by the services of the call.
 
+use openprogram_core::content::MediaKind;
 use openprogram_core::failure::Failure;
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::ExecRequest;
@@ -52,10 +53,54 @@ impl wire::HostRequest for CallState {
         &mut self,
         request: Resource<RequestHandle>,
         data: Vec<u8>,
-        _mime_type: String,
+        mime_type: String,
     ) -> wasmtime::Result<()> {
         let (request, held) = self.preparing(&request)?;
-        request.add_image(data, held);
+        request.add_media(MediaKind::Image, data, &mime_type, held);
+        Ok(())
+    }
+
+    async fn add_video(
+        &mut self,
+        request: Resource<RequestHandle>,
+        data: Vec<u8>,
+        mime_type: String,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.add_media(MediaKind::Video, data, &mime_type, held);
+        Ok(())
+    }
+
+    async fn add_audio(
+        &mut self,
+        request: Resource<RequestHandle>,
+        data: Vec<u8>,
+        mime_type: String,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.add_media(MediaKind::Audio, data, &mime_type, held);
+        Ok(())
+    }
+
+    async fn add_file(
+        &mut self,
+        request: Resource<RequestHandle>,
+        path: String,
+    ) -> wasmtime::Result<()> {
+        let (turn, held) = self.preparing(&request)?;
+        let Some(limit) = turn.file_bytes_max(&held) else {
+            return Ok(());
+        };
+        let place = turn.next_part();
+        let read = self.files().read_whole(&path, &place, limit).await?;
+        let (turn, held) = self.preparing(&request)?;
+        turn.add_file(&path, read, held);
+        Ok(())
+    }
+
+    async fn mark_cache(&mut self, request: Resource<RequestHandle>) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.mark_cache(held);
         Ok(())
     }
 

@@ -228,8 +228,9 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
         runtime: RuntimeRole::Exec.into(),
         content: vec![
             ContentBlock::Text("look".to_owned()),
+            // As it was said; what it is, is looked at when the turn is made.
             ContentBlock::Image {
-                mime_type: "image/gif".to_owned(),
+                mime_type: "image/png".to_owned(),
                 data: GIF.into(),
             },
         ],

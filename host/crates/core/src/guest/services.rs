@@ -8,10 +8,12 @@ use super::decision::{DecisionRequest, PickedOption};
 use super::started::{StartedTurn, TurnWatcher};
 use super::turn::{Closing, ExecReply, ExecRequest};
 use crate::Json;
+use crate::content::ThinkingLevel;
 use crate::failure::{Failure, FailureCode};
 use crate::function::RuntimeRef;
 use crate::grant::{Access, GrantKind};
 use crate::question::{AskReply, AskRequest};
+use crate::session::Usage;
 
 /// Something that a person has to agree to before it happens: a use of a grant that asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +52,33 @@ pub trait HostServices: Send + Sync {
 
     /// Sets the system prompt for this call and the calls below it.
     fn set_system(&self, runtime: RuntimeRef, text: Option<String>) -> Result<(), Failure>;
+
+    /// How much the model thinks in turns made now.
+    fn thinking_level(&self, runtime: RuntimeRef) -> Result<ThinkingLevel, Failure> {
+        let _ = runtime;
+        Ok(ThinkingLevel::Off)
+    }
+
+    /// Sets how much the model thinks, for this call and the calls below it.
+    ///
+    /// The default refuses: not every service offers levels of thinking.
+    fn set_thinking_level(&self, runtime: RuntimeRef, level: ThinkingLevel) -> Result<(), Failure> {
+        let _ = (runtime, level);
+        Err(not_offered("levels of thinking are not offered here"))
+    }
+
+    /// How often a model request is made at most, the first try included.
+    fn max_retries(&self, runtime: RuntimeRef) -> Result<u32, Failure> {
+        let _ = runtime;
+        Ok(1)
+    }
+
+    /// The tokens of the last model request that this call made with the runtime, as far as the
+    /// provider tells.
+    fn last_usage(&self, runtime: RuntimeRef) -> Result<Option<Usage>, Failure> {
+        let _ = runtime;
+        Ok(None)
+    }
 
     /// The id of the session.
     fn session_id(&self) -> String;

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use super::error::LlmError;
 use super::event::EventSink;
 use super::request::{DecisionLimits, DecisionReply, DecisionState, ModelReply, ModelRequest};
+use crate::content::ThinkingLevel;
 use crate::structured::{ResponseFormat, StructuredCode, StructuredError};
 
 /// What a provider can do.
@@ -83,6 +84,20 @@ pub trait Provider: Send + Sync {
     /// The default does not, and requests that want it are not made.
     fn searches_web(&self) -> bool {
         false
+    }
+
+    /// What it makes of a level of thinking, without asking anybody: `None` when the level holds as it
+    /// stands, else the word of the provider for what holds in its place, for example `low` for a
+    /// model that always thinks and is asked not to.
+    ///
+    /// The default takes every level as it stands: what it means is up to the provider.
+    ///
+    /// # Errors
+    /// [`LlmError::Unsupported`], with what to do, for a level other than
+    /// [`Off`](ThinkingLevel::Off) when the model is not known to think in levels.
+    fn thinking(&self, level: ThinkingLevel) -> Result<Option<String>, LlmError> {
+        let _ = level;
+        Ok(None)
     }
 
     /// Asks the model once. Every piece of the reply goes to `sink` as it arrives and is in the

@@ -1,7 +1,7 @@
 //! What is asked of a provider and what it answers.
 
 use crate::Json;
-use crate::content::{ContentBlock, Message, ToolCall};
+use crate::content::{ContentBlock, Message, ThinkingLevel, ToolCall};
 use crate::id::SessionId;
 use crate::session::Usage;
 use crate::structured::ResponseFormat;
@@ -25,6 +25,12 @@ pub struct ModelRequest {
     pub response_format: Option<ResponseFormat>,
     /// Whether the model may search the web with its provider's own tool.
     pub web_search: bool,
+    /// How much the model thinks before it answers. What the provider makes of it is told by
+    /// [`Provider::thinking`](super::Provider::thinking).
+    pub thinking: ThinkingLevel,
+    /// The most tokens of the reply, thinking included, where the one who asks has no more to spend;
+    /// the provider may have a lower limit of its own.
+    pub max_output_tokens: Option<u64>,
     /// The session, which providers use as prompt-cache key.
     pub session: SessionId,
 }
@@ -41,6 +47,8 @@ impl ModelRequest {
             parallel_tool_calls: None,
             response_format: None,
             web_search: false,
+            thinking: ThinkingLevel::Off,
+            max_output_tokens: None,
             session,
         }
     }

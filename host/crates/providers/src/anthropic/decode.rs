@@ -10,6 +10,8 @@ use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::llm::{EventSink, LlmFailure, ModelEvent, ModelReply, StopReason};
 use openprogram_core::session::Usage;
 
+use serde_json::json;
+
 use super::wire::{Delta, Event, Reply, ReplyBlock};
 use crate::exchange::Decoder;
 use crate::failure;
@@ -33,7 +35,14 @@ pub(crate) struct MessagesDecoder {
 enum Block {
     Text(String),
     Call(Call),
-    /// Thinking, and kinds that are not known.
+    /// What may be sent back when it is signed.
+    Thinking {
+        thinking: String,
+        signature: String,
+    },
+    /// Thinking that only the server can read.
+    Redacted(String),
+    /// Kinds that are not known.
     Other,
 }
 
@@ -169,6 +178,16 @@ impl MessagesDecoder {
                 pieces: String::new(),
                 shown: false,
             }),
+            "thinking" => {
+                let thinking = block.thinking.unwrap_or_default();
+                show_thinking(thinking.clone(), sink);
+                let signature = block.signature.unwrap_or_default();
+                Block::Thinking {
+                    thinking,
+                    signature,
+                }
+            }
+            "redacted_thinking" => Block::Redacted(block.data.unwrap_or_default()),
             _ => {
                 show_thinking(block.thinking.unwrap_or_default(), sink);
                 Block::Other
@@ -191,8 +210,16 @@ impl MessagesDecoder {
     }
 
     fn delta(&mut self, index: u64, delta: Delta, sink: &dyn EventSink) -> Result<(), LlmFailure> {
-        if let Some(thinking) = delta.thinking {
-            show_thinking(thinking, sink);
+        if let Some(more) = delta.thinking {
+            if let Some(Block::Thinking { thinking, .. }) = self.blocks.get_mut(&index) {
+                thinking.push_str(&more);
+            }
+            show_thinking(more, sink);
+        }
+        if let Some(more) = delta.signature
+            && let Some(Block::Thinking { signature, .. }) = self.blocks.get_mut(&index)
+        {
+            signature.push_str(&more);
         }
         if let Some(more) = delta.text {
             match self.blocks.get_mut(&index) {
@@ -284,6 +311,18 @@ impl Decoder for MessagesDecoder {
         let content = self.blocks.into_values().filter_map(|block| match block {
             Block::Text(text) if !text.is_empty() => Some(ContentBlock::Text(text)),
             Block::Call(call) => Some(ContentBlock::ToolCall(call.to_core())),
+            Block::Thinking {
+                thinking,
+                signature,
+            } if !signature.is_empty() => Some(ContentBlock::Thinking(json!({
+                "type": "thinking",
+                "thinking": thinking,
+                "signature": signature,
+            }))),
+            Block::Redacted(data) if !data.is_empty() => Some(ContentBlock::Thinking(json!({
+                "type": "redacted_thinking",
+                "data": data,
+            }))),
             _ => None,
         });
         let stop = match self.stop_reason.as_deref() {

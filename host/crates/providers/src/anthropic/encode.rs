@@ -19,9 +19,12 @@ use crate::dialect::ANTHROPIC;
 use crate::failure::refused;
 use crate::history;
 use crate::profile::Profile;
+use crate::thinking::{fitting_budget, said_thinking};
 
 /// What stands before a conversation that does not begin with the user, as the protocol demands.
 const OPENING: &str = "(The conversation so far.)";
+/// The most marks for the cache that one request may hold; the last ones count.
+const CACHE_MARKS_MAX: usize = 4;
 /// The description of a tool that was called before and cannot be called now.
 const PAST_TOOL: &str = "Not available now.";
 
@@ -40,13 +43,14 @@ pub(crate) fn encode(
     profile: &Profile,
 ) -> Result<Vec<u8>, LlmFailure> {
     check(request, profile)?;
-    let messages = messages(request);
+    let (messages, cache_system) = messages(request);
     if messages.is_empty() {
         return Err(refused(
             "the request holds only white space; give the model something to answer",
         ));
     }
-    let max_tokens = profile.max_output_tokens.ok_or_else(|| {
+    let limits = [profile.max_output_tokens, request.max_output_tokens];
+    let max_tokens = limits.into_iter().flatten().min().ok_or_else(|| {
         refused(
             "the protocol demands a token limit; set `max_output_tokens` in a `[[profiles]]` row \
              for the model in openprogram.toml",
@@ -62,24 +66,29 @@ pub(crate) fn encode(
     }
     let schema = request.response_format.as_ref().map(schema).transpose();
     let format = schema.map_err(|error| refused(error.message))?;
-    let system = request.system.as_deref();
+    let said = said_thinking(request.thinking, profile).map_err(refused)?;
+    let budget_tokens = said.budget_tokens;
+    let budget_tokens = budget_tokens.map(|budget| fitting_budget(budget, max_tokens));
+    let budget_tokens = budget_tokens.transpose().map_err(refused)?;
+    let format = format.map(|schema| wire::OutputFormat {
+        kind: "json_schema",
+        schema,
+    });
     let body = wire::MessagesRequest {
         model,
         max_tokens,
         stream: true,
-        thinking: profile
-            .thinking_off
-            .as_deref()
-            .map(|kind| wire::Thinking { kind }),
+        thinking: said.kind.map(|kind| wire::Thinking {
+            kind,
+            budget_tokens,
+        }),
         tools,
         tool_choice,
-        output_config: format.map(|schema| wire::OutputConfig {
-            format: wire::OutputFormat {
-                kind: "json_schema",
-                schema,
-            },
+        output_config: (said.effort.is_some() || format.is_some()).then_some(wire::OutputConfig {
+            effort: said.effort,
+            format,
         }),
-        system: system.filter(|text| !text.trim().is_empty()),
+        system: system(request, cache_system),
         messages,
     };
     serde_json::to_vec(&body).map_err(|error| refused(format!("the request is not JSON: {error}")))
@@ -111,22 +120,50 @@ pub(crate) fn schema(format: &ResponseFormat) -> Result<Json, StructuredError> {
     Ok(schema)
 }
 
-/// The messages: neighbours of one role joined, results first, nothing empty.
-fn messages(request: &ModelRequest) -> Vec<wire::Message<'_>> {
+/// The system prompt, marked where it is to be cached by itself.
+fn system(request: &ModelRequest, is_cached: bool) -> Option<wire::System<'_>> {
+    let text = request.system.as_deref()?;
+    if text.trim().is_empty() {
+        return None;
+    }
+    Some(match is_cached {
+        false => wire::System::Text(text),
+        true => wire::System::Blocks([wire::Block::Text {
+            text,
+            cache_control: Some(wire::EPHEMERAL),
+        }]),
+    })
+}
+
+/// The messages: neighbours of one role joined, results first, nothing empty; and whether the system
+/// prompt is to be cached by itself.
+fn messages(request: &ModelRequest) -> (Vec<wire::Message<'_>>, bool) {
     let mut messages: Vec<wire::Message<'_>> = Vec::new();
+    let mut cache_system = false;
     for message in &request.messages {
         let role = match message.role {
             Role::User => "user",
             Role::Assistant => "assistant",
         };
-        let content = message.content.iter().filter_map(block);
-        match messages.last_mut() {
-            Some(last) if last.role == role => last.content.extend(content),
-            _ => {
-                let content: Vec<_> = content.collect();
-                if !content.is_empty() {
-                    messages.push(wire::Message { role, content });
+        for block in &message.content {
+            if *block == ContentBlock::CacheMark {
+                let last = messages.last_mut().and_then(|last| last.content.last_mut());
+                match last.map(wire::Block::cache_control) {
+                    None => cache_system = true,
+                    Some(Some(mark)) => *mark = Some(wire::EPHEMERAL),
+                    Some(None) => {}
                 }
+                continue;
+            }
+            let Some(block) = self::block(block) else {
+                continue;
+            };
+            match messages.last_mut() {
+                Some(last) if last.role == role => last.content.push(block),
+                _ => messages.push(wire::Message {
+                    role,
+                    content: vec![block],
+                }),
             }
         }
     }
@@ -136,40 +173,85 @@ fn messages(request: &ModelRequest) -> Vec<wire::Message<'_>> {
         message.content.sort_by_key(|block| !is_result(block));
     }
     if messages.first().is_some_and(|first| first.role != "user") {
-        let content = vec![wire::Block::Text { text: OPENING }];
+        let content = vec![wire::Block::Text {
+            text: OPENING,
+            cache_control: None,
+        }];
         let opening = wire::Message {
             role: "user",
             content,
         };
         messages.insert(0, opening);
     }
-    messages
+    keep_last_marks(&mut messages, &mut cache_system);
+    (messages, cache_system)
+}
+
+/// Takes marks away from the front until there are as many as the protocol takes.
+fn keep_last_marks(messages: &mut [wire::Message<'_>], cache_system: &mut bool) {
+    let blocks = messages.iter_mut().flat_map(|m| &mut m.content);
+    let mut marks: Vec<_> = blocks
+        .filter_map(wire::Block::cache_control)
+        .filter(|mark| mark.is_some())
+        .collect();
+    let n_marks = marks.len() + usize::from(*cache_system);
+    let n_surplus = n_marks.saturating_sub(CACHE_MARKS_MAX);
+    if n_surplus == 0 {
+        return;
+    }
+    let n_surplus = n_surplus - usize::from(std::mem::take(cache_system));
+    for mark in marks.iter_mut().take(n_surplus) {
+        **mark = None;
+    }
 }
 
 fn block(block: &ContentBlock) -> Option<wire::Block<'_>> {
+    let cache_control = None;
     Some(match block {
         // Text that is empty or white space is an error of its own for the server.
         ContentBlock::Text(text) if text.trim().is_empty() => return None,
-        ContentBlock::Text(text) => wire::Block::Text { text },
+        ContentBlock::Text(text) => wire::Block::Text {
+            text,
+            cache_control,
+        },
         ContentBlock::Image { mime_type, data } => wire::Block::Image {
             source: wire::ImageSource {
                 kind: "base64",
                 media_type: mime_type,
                 data: STANDARD.encode(data),
             },
+            cache_control,
         },
+        ContentBlock::Thinking(thinking) => return past_thinking(thinking),
         ContentBlock::ToolCall(call) => wire::Block::ToolUse {
             id: history::id(&call.id),
             name: history::name(&call.name),
             input: history::arguments(&call.arguments),
+            cache_control,
         },
         ContentBlock::ToolResult(result) => wire::Block::ToolResult {
             tool_use_id: history::id(&result.id),
             content: &result.text,
             is_error: result.is_error,
+            cache_control,
         },
         _ => return None,
     })
+}
+
+/// What the model thought, as it wrote it; nothing of another protocol.
+fn past_thinking(thinking: &Json) -> Option<wire::Block<'_>> {
+    let text = |name: &str| thinking.get(name)?.as_str();
+    match text("type")? {
+        "thinking" => Some(wire::Block::Thinking {
+            thinking: text("thinking")?,
+            signature: text("signature")?,
+        }),
+        "redacted_thinking" => Some(wire::Block::RedactedThinking {
+            data: text("data")?,
+        }),
+        _ => None,
+    }
 }
 
 /// The tools and the choice among them.
@@ -253,10 +335,10 @@ fn object_schema() -> openprogram_core::JsonObject {
 
 #[cfg(test)]
 mod tests {
-    use openprogram_core::content::Message;
+    use openprogram_core::content::{Message, ThinkingLevel};
 
     use super::*;
-    use crate::profile::Protocol;
+    use crate::profile::{Protocol, ThinkingForm};
     use crate::requests::{check_recorded, check_refused, generous, plain, with_tools};
 
     #[test]
@@ -266,6 +348,45 @@ mod tests {
             ..generous(Protocol::Anthropic)
         };
         check_recorded("anthropic", &profile, encode);
+    }
+
+    #[test]
+    fn a_budget_of_thinking_fits_into_the_reply() {
+        let profile = Profile {
+            thinking: Some(ThinkingForm::Budget),
+            max_output_tokens: Some(8_192),
+            ..generous(Protocol::Anthropic)
+        };
+        let asked = |level, most| {
+            let request = ModelRequest {
+                thinking: level,
+                max_output_tokens: most,
+                ..plain()
+            };
+            let body = encode(&request, "m", &profile).map_err(|failure| failure.message)?;
+            let body: Json = serde_json::from_slice(&body).unwrap();
+            Ok(format!("{} {}", body["max_tokens"], body["thinking"]))
+        };
+        let enabled = |budget: u64| format!(r#"{{"type":"enabled","budget_tokens":{budget}}}"#);
+        for (level, most, expected) in [
+            (ThinkingLevel::Off, None, "8192 null".to_owned()),
+            (ThinkingLevel::Low, None, format!("8192 {}", enabled(2_048))),
+            (
+                ThinkingLevel::High,
+                None,
+                format!("8192 {}", enabled(4_096)),
+            ),
+            (
+                ThinkingLevel::High,
+                Some(6_000),
+                format!("6000 {}", enabled(1_904)),
+            ),
+            (ThinkingLevel::Off, Some(7), "7 null".to_owned()),
+        ] {
+            assert_eq!(asked(level, most), Ok(expected));
+        }
+        let refused: String = asked(ThinkingLevel::Low, Some(5_000)).unwrap_err();
+        assert!(refused.starts_with("a reply of at most 5000 tokens leaves no room"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(crate) struct MessagesRequest<'a> {
     pub(crate) max_tokens: u64,
     pub(crate) stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) thinking: Option<Thinking<'a>>,
+    pub(crate) thinking: Option<Thinking>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<AnyTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,14 +22,24 @@ pub(crate) struct MessagesRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output_config: Option<OutputConfig>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) system: Option<&'a str>,
+    pub(crate) system: Option<System<'a>>,
     pub(crate) messages: Vec<Message<'a>>,
 }
 
 #[derive(Serialize)]
-pub(crate) struct Thinking<'a> {
+pub(crate) struct Thinking {
     #[serde(rename = "type")]
-    pub(crate) kind: &'a str,
+    pub(crate) kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) budget_tokens: Option<u64>,
+}
+
+/// The system prompt; in blocks where it is to be cached.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum System<'a> {
+    Text(&'a str),
+    Blocks([Block<'a>; 1]),
 }
 
 #[derive(Serialize)]
@@ -68,7 +78,10 @@ pub(crate) struct ToolChoice<'a> {
 
 #[derive(Serialize)]
 pub(crate) struct OutputConfig {
-    pub(crate) format: OutputFormat,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) effort: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) format: Option<OutputFormat>,
 }
 
 #[derive(Serialize)]
@@ -87,24 +100,61 @@ pub(crate) struct Message<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Block<'a> {
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
     Text {
         text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
     },
     Image {
         source: ImageSource<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
     },
     ToolUse {
         id: String,
         name: String,
         input: JsonObject,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
     },
     ToolResult {
         tool_use_id: String,
         content: &'a str,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
     },
 }
+
+impl Block<'_> {
+    /// The place of the mark that says to cache everything up to here; thinking has none.
+    pub(crate) fn cache_control(&mut self) -> Option<&mut Option<CacheControl>> {
+        match self {
+            Self::Text { cache_control, .. }
+            | Self::Image { cache_control, .. }
+            | Self::ToolUse { cache_control, .. }
+            | Self::ToolResult { cache_control, .. } => Some(cache_control),
+            Self::Thinking { .. } | Self::RedactedThinking { .. } => None,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct CacheControl {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+}
+
+/// The one kind of mark.
+pub(crate) const EPHEMERAL: CacheControl = CacheControl { kind: "ephemeral" };
 
 #[derive(Serialize)]
 pub(crate) struct ImageSource<'a> {
@@ -140,6 +190,8 @@ pub(crate) struct ReplyBlock {
     pub(crate) kind: String,
     pub(crate) text: Option<String>,
     pub(crate) thinking: Option<String>,
+    pub(crate) signature: Option<String>,
+    pub(crate) data: Option<String>,
     pub(crate) id: Option<String>,
     pub(crate) name: Option<String>,
     pub(crate) input: Option<Json>,
@@ -149,6 +201,7 @@ pub(crate) struct ReplyBlock {
 pub(crate) struct Delta {
     pub(crate) text: Option<String>,
     pub(crate) thinking: Option<String>,
+    pub(crate) signature: Option<String>,
     pub(crate) partial_json: Option<String>,
     pub(crate) stop_reason: Option<String>,
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use openprogram_core::content::ThinkingLevel;
 use openprogram_core::llm::{
     Abilities, DecisionLimits, DecisionReply, DecisionState, EventSink, FormatAbility, LlmError,
     ModelReply, ModelRequest, Provider,
@@ -56,6 +57,10 @@ impl Provider for WithDecisions {
 
     fn searches_web(&self) -> bool {
         self.writer.searches_web()
+    }
+
+    fn thinking(&self, level: ThinkingLevel) -> Result<Option<String>, LlmError> {
+        self.writer.thinking(level)
     }
 
     async fn complete(

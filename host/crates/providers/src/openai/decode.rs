@@ -8,6 +8,7 @@ use openprogram_core::content::ContentBlock;
 use openprogram_core::llm::{EventSink, LlmFailure, ModelEvent, ModelReply, StopReason};
 use openprogram_core::session::Usage;
 
+use super::REASONING;
 use super::assemble::{Assembler, CALLS_MAX, Piece};
 use super::wire::{CallDelta, Choice, Chunk, Delta};
 use crate::exchange::Decoder;
@@ -20,6 +21,8 @@ pub(crate) struct ChatDecoder {
     /// Makes ids of calls that have none.
     turn: usize,
     text: String,
+    /// What the model thought, in the field whose content may have to go back.
+    reasoning: String,
     calls: Assembler,
     refused: bool,
     finish_reason: Option<String>,
@@ -32,6 +35,7 @@ impl ChatDecoder {
         Self {
             turn,
             text: String::new(),
+            reasoning: String::new(),
             calls: Assembler::default(),
             refused: false,
             finish_reason: None,
@@ -75,6 +79,9 @@ impl ChatDecoder {
             .as_ref()
             .or(delta.reasoning.as_ref());
         if let Some(thinking) = thinking.and_then(text_of) {
+            if delta.reasoning_content.is_some() {
+                self.reasoning.push_str(&thinking);
+            }
             sink.event(ModelEvent::Thinking(thinking));
         }
         if let Some(text) = delta.content.as_ref().and_then(text_of) {
@@ -177,7 +184,12 @@ impl Decoder for ChatDecoder {
         if !self.text.is_empty() {
             content.push(ContentBlock::Text(self.text));
         }
-        for call in self.calls.finish(self.turn) {
+        let calls = self.calls.finish(self.turn);
+        if !calls.is_empty() && !self.reasoning.is_empty() {
+            let thinking = serde_json::json!({ REASONING: self.reasoning });
+            content.insert(0, ContentBlock::Thinking(thinking));
+        }
+        for call in calls {
             sink.event(ModelEvent::ToolUse(call.clone()));
             content.push(ContentBlock::ToolCall(call));
         }

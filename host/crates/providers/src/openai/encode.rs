@@ -12,12 +12,13 @@ use openprogram_core::llm::{LlmFailure, ModelRequest};
 use openprogram_core::structured::{ResponseFormat, StructuredError};
 use openprogram_core::tool::{ToolChoice, ToolSpec};
 
-use super::wire;
+use super::{REASONING, wire};
 use crate::checks::check;
 use crate::dialect::OPENAI_STRICT;
 use crate::failure::refused;
 use crate::history;
 use crate::profile::{MaxTokensField, Profile};
+use crate::thinking::said_thinking;
 
 /// The body of a request.
 pub(crate) fn encode(
@@ -32,14 +33,16 @@ pub(crate) fn encode(
     }
     for message in &request.messages {
         match message.role {
-            Role::User => user(message, &mut messages),
-            Role::Assistant => messages.extend(assistant(message)?),
+            Role::User => user(message, &mut messages)?,
+            Role::Assistant => messages.extend(assistant(message, profile)?),
         }
     }
     let limit = |field| {
-        let limit = profile.max_output_tokens;
+        let limits = [profile.max_output_tokens, request.max_output_tokens];
+        let limit = limits.into_iter().flatten().min();
         limit.filter(|_| profile.max_tokens_field == field)
     };
+    let thinking = said_thinking(request.thinking, profile).map_err(refused)?;
     let has_tools = !request.tools.is_empty();
     let response_format = request.response_format.as_ref().map(response_format);
     let response_format = response_format
@@ -56,10 +59,8 @@ pub(crate) fn encode(
         max_tokens: limit(MaxTokensField::MaxTokens),
         max_completion_tokens: limit(MaxTokensField::MaxCompletionTokens),
         prompt_cache_key: profile.prompt_cache_key.then_some(request.session.as_str()),
-        thinking: profile
-            .thinking_off
-            .as_deref()
-            .map(|kind| wire::Thinking { kind }),
+        thinking: thinking.kind.map(|kind| wire::Thinking { kind }),
+        reasoning_effort: thinking.effort,
         tools: tools.collect::<Result<_, _>>()?,
         tool_choice: if has_tools {
             tool_choice(request, profile)
@@ -145,7 +146,7 @@ fn tool_choice<'a>(request: &'a ModelRequest, profile: &Profile) -> Option<wire:
 }
 
 /// The messages of a user: one for each result, then what else is said.
-fn user<'a>(message: &'a Message, messages: &mut Vec<wire::Message<'a>>) {
+fn user<'a>(message: &'a Message, messages: &mut Vec<wire::Message<'a>>) -> Result<(), LlmFailure> {
     let mut parts = Vec::new();
     for block in &message.content {
         match block {
@@ -159,25 +160,51 @@ fn user<'a>(message: &'a Message, messages: &mut Vec<wire::Message<'a>>) {
                 let image_url = wire::ImageUrl { url };
                 parts.push(wire::Part::ImageUrl { image_url });
             }
+            ContentBlock::Audio { mime_type, data } => {
+                let input_audio = wire::InputAudio {
+                    data: STANDARD.encode(data),
+                    format: audio_format(mime_type)?,
+                };
+                parts.push(wire::Part::InputAudio { input_audio });
+            }
             _ => {}
         }
     }
     let content = match parts.as_slice() {
-        [] => return,
+        [] => return Ok(()),
         [wire::Part::Text { text }] => wire::Content::Text(text),
         _ => wire::Content::Parts(parts),
     };
     messages.push(wire::Message::User { content });
+    Ok(())
+}
+
+/// The word for a kind of sound; the protocol has two.
+fn audio_format(mime_type: &str) -> Result<&'static str, LlmFailure> {
+    match mime_type {
+        "audio/wav" => Ok("wav"),
+        "audio/mpeg" => Ok("mp3"),
+        other => Err(refused(format!(
+            "the protocol of the model takes sound as WAV or MP3, and this is `{other}`; convert it"
+        ))),
+    }
 }
 
 /// The message of a model, unless nothing is left of it.
-fn assistant(message: &Message) -> Result<Option<wire::Message<'_>>, LlmFailure> {
+fn assistant<'a>(
+    message: &'a Message,
+    profile: &Profile,
+) -> Result<Option<wire::Message<'a>>, LlmFailure> {
     let mut text = String::new();
+    let mut reasoning_content = None;
     let mut tool_calls = Vec::new();
     for block in &message.content {
         match block {
             ContentBlock::Text(part) => text.push_str(part),
             ContentBlock::ToolCall(call) => tool_calls.push(past_call(call)?),
+            ContentBlock::Thinking(thinking) if profile.thinking_back => {
+                reasoning_content = thinking.get(REASONING).and_then(Json::as_str);
+            }
             _ => {}
         }
     }
@@ -187,6 +214,7 @@ fn assistant(message: &Message) -> Result<Option<wire::Message<'_>>, LlmFailure>
     let content = (!text.is_empty()).then_some(text);
     Ok(Some(wire::Message::Assistant {
         content,
+        reasoning_content,
         tool_calls,
     }))
 }
@@ -207,7 +235,10 @@ fn past_call(call: &ToolCall) -> Result<wire::PastCall, LlmFailure> {
 mod tests {
     use super::*;
     use crate::profile::Protocol;
-    use crate::requests::{check_recorded, check_refused, generous, plain, with_tools};
+    use crate::profile::ThinkingForm;
+    use crate::requests::{
+        audio, check_recorded, check_refused, generous, plain, thinker, thought, with_tools,
+    };
 
     #[test]
     fn bodies_are_sent_to_the_letter() {
@@ -230,6 +261,46 @@ mod tests {
             let names: Vec<_> = tools.iter().map(|tool| &tool["function"]["name"]).collect();
             assert_eq!(names, [name]);
         }
+    }
+
+    #[test]
+    fn sound_is_sent_in_the_two_forms_that_there_are() {
+        let profile = generous(Protocol::OpenAi);
+        for (mime_type, expected) in [
+            ("audio/wav", r#"{"data":"UklGRv8=","format":"wav"}"#),
+            ("audio/mpeg", r#"{"data":"UklGRv8=","format":"mp3"}"#),
+        ] {
+            let body = encode(&audio(mime_type), "m", &profile).unwrap();
+            let body: Json = serde_json::from_slice(&body).unwrap();
+            let part = &body["messages"][0]["content"][1];
+            assert_eq!(part["type"], "input_audio");
+            assert_eq!(part["input_audio"].to_string(), expected);
+        }
+        let failure = encode(&audio("audio/ogg"), "m", &profile).unwrap_err();
+        let expected =
+            "the protocol of the model takes sound as WAV or MP3, and this is `audio/ogg`";
+        assert!(failure.message.starts_with(expected), "{}", failure.message);
+    }
+
+    #[test]
+    fn what_the_model_thought_goes_back_where_the_server_wants_it() {
+        let toggle = Profile {
+            thinking: Some(ThinkingForm::Toggle),
+            thinking_back: true,
+            ..thinker(&generous(Protocol::OpenAi), "openai")
+        };
+        let body = encode(&thought(), "m", &toggle).unwrap();
+        let body: Json = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["thinking"]["type"], "enabled");
+        assert_eq!(body["reasoning_effort"], "low");
+        assert_eq!(body["messages"][2]["reasoning_content"], "Look it up.");
+        let demanding = ModelRequest {
+            tool_choice: ToolChoice::Required,
+            ..thought()
+        };
+        let failure = encode(&demanding, "m", &toggle).unwrap_err();
+        let expected = "the model does not take the tool choice `required` while it thinks";
+        assert!(failure.message.starts_with(expected), "{}", failure.message);
     }
 
     #[test]

@@ -21,6 +21,9 @@ pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 /// Where requests go, below the base URL.
 pub(crate) const PATH: &str = "/chat/completions";
 
+/// The field in which some servers show what a model thought, and want it back.
+const REASONING: &str = "reasoning_content";
+
 /// What every request says.
 ///
 /// # Errors

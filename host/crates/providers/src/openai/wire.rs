@@ -20,7 +20,9 @@ pub(crate) struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) prompt_cache_key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) thinking: Option<Thinking<'a>>,
+    pub(crate) thinking: Option<Thinking>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reasoning_effort: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,9 +46,9 @@ pub(crate) struct StreamOptions {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Thinking<'a> {
+pub(crate) struct Thinking {
     #[serde(rename = "type")]
-    pub(crate) kind: &'a str,
+    pub(crate) kind: String,
 }
 
 #[derive(Serialize)]
@@ -109,6 +111,9 @@ pub(crate) enum Message<'a> {
     Assistant {
         /// `null` beside calls when the model wrote no text.
         content: Option<String>,
+        /// What the model thought, where the server wants it back.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_content: Option<&'a str>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<PastCall>,
     },
@@ -130,11 +135,18 @@ pub(crate) enum Content<'a> {
 pub(crate) enum Part<'a> {
     Text { text: &'a str },
     ImageUrl { image_url: ImageUrl },
+    InputAudio { input_audio: InputAudio },
 }
 
 #[derive(Serialize)]
 pub(crate) struct ImageUrl {
     pub(crate) url: String,
+}
+
+#[derive(Serialize)]
+pub(crate) struct InputAudio {
+    pub(crate) data: String,
+    pub(crate) format: &'static str,
 }
 
 #[derive(Serialize)]

@@ -12,11 +12,12 @@ use openprogram_core::session::Usage;
 use openprogram_core::structured::StructuredError;
 use openprogram_core::tool::ToolChoice;
 
-use crate::complete::{Asker, recorded, reply_bytes, summed};
+use crate::complete::{Asker, recorded, summed};
 use crate::ending::UsedUp;
 use crate::frame::Frame;
 use crate::open_turn::{OpenTurn, Turn, facts_of, said_or_none, say_at_top};
 use crate::ports::Ports;
+use crate::reply::reply_bytes;
 use crate::structured::{PlannedFormat, Read, misfit_fact};
 use crate::tool_call::{Answered, Calling, WantedCall, answers_fact, calls_fact};
 use crate::tools::choice_fact;
@@ -102,6 +103,7 @@ impl<'a> Work<'a> {
         request.tool_choice = turn.choice.clone();
         request.parallel_tool_calls = turn.parallel;
         request.web_search = turn.web_search;
+        request.thinking = frame.thinking(turn.runtime);
         let native = format.and_then(PlannedFormat::native);
         request.response_format = native.or_else(|| turn.shape.clone());
         Ok(Self {

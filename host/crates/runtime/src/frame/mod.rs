@@ -3,6 +3,7 @@
 //! A frame is made when a call begins and is gone when it ends; what a guest changes on it (the
 //! system prompt) ends with it. Frames point upwards only.
 mod run;
+mod set;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,7 @@ use crate::own_provider::OwnProvider;
 use crate::reports::ReportPace;
 
 pub(crate) use run::Run;
+pub use set::RuntimeSettings;
 
 /// How many refusals a node lists; the rest is only counted.
 const REFUSALS_LISTED_MAX: usize = 8;
@@ -56,6 +58,7 @@ pub(crate) struct Frame {
     /// How often the person was told of its progress.
     pub(crate) reports: ReportPace,
     n_calls_made: AtomicU64,
+    set: set::SetByCall,
     state: Mutex<FrameState>,
 }
 
@@ -74,7 +77,6 @@ pub(crate) struct InheritedTools {
 /// What changes while a function runs; held only for single assignments.
 #[derive(Debug, Default)]
 struct FrameState {
-    systems: Vec<(RuntimeRef, Option<String>)>,
     refusals: Vec<Failure>,
     n_refusals: u64,
     accesses: Accesses,
@@ -97,6 +99,7 @@ impl Frame {
             own_provider: None,
             reports: ReportPace::default(),
             n_calls_made: AtomicU64::new(0),
+            set: set::SetByCall::default(),
             state: Mutex::default(),
         }
     }
@@ -123,6 +126,7 @@ impl Frame {
             own_provider: None,
             reports: ReportPace::default(),
             n_calls_made: AtomicU64::new(0),
+            set: set::SetByCall::default(),
             state: Mutex::default(),
         }
     }
@@ -189,38 +193,6 @@ impl Frame {
         let parameter = role.parameter();
         let message = format!("the function has no parameter `{parameter}`; declare one to use it");
         Err(Failure::new(FailureCode::NoRuntime, message).with("runtime", parameter))
-    }
-
-    /// The system prompt that holds for turns made now: the innermost one that was set on the
-    /// runtime or stands in the metadata of a running function.
-    ///
-    /// The number of an opened runtime means nothing in the frames above.
-    pub(crate) fn system(&self, runtime: RuntimeRef) -> Option<String> {
-        let is_lent = matches!(runtime, RuntimeRef::Lent(_));
-        for frame in self.chain() {
-            let counts = is_lent || std::ptr::eq(frame, self);
-            let set = frame
-                .state()
-                .systems
-                .iter()
-                .find(|(known, _)| counts && *known == runtime)
-                .cloned();
-            if let Some((_, text)) = set {
-                return text;
-            }
-            let declared = frame.function.as_ref().and_then(|f| f.system.clone());
-            if declared.is_some() {
-                return declared;
-            }
-        }
-        None
-    }
-
-    /// Sets the system prompt for this frame and those below it.
-    pub(crate) fn set_system(&self, runtime: RuntimeRef, text: Option<String>) {
-        let mut state = self.state();
-        state.systems.retain(|(known, _)| *known != runtime);
-        state.systems.push((runtime, text));
     }
 
     /// Counts one call made by this frame, which runs `function`.

@@ -15,7 +15,7 @@ use crate::events::Event;
 use crate::limits::RunLimits;
 use crate::watchers::Watchers;
 
-use super::count;
+use super::{RuntimeSettings, count};
 
 /// How many different refusals of grants a run tells its watcher; the rest is only recorded.
 const REFUSALS_TOLD_MAX: usize = 32;
@@ -29,6 +29,8 @@ pub(crate) struct Run {
     pub(crate) session: SessionId,
     /// Who watches it.
     pub(crate) watchers: Watchers,
+    /// What holds where no function says otherwise.
+    pub(super) settings: RuntimeSettings,
     pub(super) n_calls: AtomicU64,
     n_model_turns: AtomicU64,
     /// The tokens of the whole run, where they are bounded.
@@ -48,12 +50,14 @@ impl Run {
         number: RunNumber,
         session: SessionId,
         watchers: Watchers,
+        settings: RuntimeSettings,
         limits: &RunLimits,
     ) -> Self {
         Self {
             number,
             session,
             watchers,
+            settings,
             n_calls: AtomicU64::new(0),
             n_model_turns: AtomicU64::new(0),
             tokens: limits.tokens.map(TokenBudget::of_run),

@@ -23,10 +23,7 @@ pub fn shown_request(request: &ModelRequest) -> String {
         for block in &message.content {
             match block {
                 ContentBlock::Text(text) => add_block(&mut shown, role, text),
-                ContentBlock::Image { mime_type, data } => {
-                    let text = format!("({mime_type}, {} bytes)", data.len());
-                    add_block(&mut shown, role, &text);
-                }
+                ContentBlock::CacheMark => add_block(&mut shown, role, "(cached up to here)"),
                 ContentBlock::ToolCall(call) => {
                     let text = format!("{}({})", call.name, call.arguments);
                     add_block(&mut shown, &format!("{role} calls {}", call.id), &text);
@@ -36,7 +33,13 @@ pub fn shown_request(request: &ModelRequest) -> String {
                     let label = format!("{role} {what} of {}", result.id);
                     add_block(&mut shown, &label, &result.text);
                 }
-                other => add_block(&mut shown, role, &format!("{other:?}")),
+                other => {
+                    let text = match other.as_media() {
+                        Some(media) => format!("({}, {} bytes)", media.mime_type, media.data.len()),
+                        None => format!("{other:?}"),
+                    };
+                    add_block(&mut shown, role, &text);
+                }
             }
         }
     }

@@ -143,7 +143,7 @@ async fn run(case: &Json) -> Outcome {
     for _ in blocks.filter(|block| block["type"] == "image") {
         request.turn.content.push(ContentBlock::Image {
             mime_type: "image/png".to_owned(),
-            data: [0].into(),
+            data: b"\x89PNG\r\n\x1a\n".as_slice().into(),
         });
     }
     let timeout = timeout_of(case["exec_kw"]["timeout_s"].as_f64(), None);

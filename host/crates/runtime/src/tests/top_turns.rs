@@ -50,7 +50,7 @@ async fn a_conversation_is_kept_in_its_session() {
     second.turn.tools = ToolsWanted::Named(Vec::new());
     second.turn.content.push(ContentBlock::Image {
         mime_type: "image/png".to_owned(),
-        data: [1, 2, 3].into(),
+        data: b"\x89PNG\r\n\x1a\n".as_slice().into(),
     });
     second.session = Some(session.clone());
     let second = runtime.exec(second).await;
@@ -66,7 +66,7 @@ async fn a_conversation_is_kept_in_its_session() {
         [user]
         Thank you.
         [user]
-        (image/png, 3 bytes)
+        (image/png, 8 bytes)
     "#]]
     .assert_eq(&shown_request(&model.requests()[2]));
     expect![[r#"
@@ -88,9 +88,9 @@ async fn a_conversation_is_kept_in_its_session() {
           fact runtime="runtime"
           out  "It was sent."
         5 user user after=4
-          in   "Thank you.\n\n[image/png, 3 bytes]"
+          in   "Thank you.\n\n[image/png, 8 bytes]"
         6 llm scripted:text after=5 reads=1,3,4,5
-          in   "Thank you.\n\n[image/png, 3 bytes]"
+          in   "Thank you.\n\n[image/png, 8 bytes]"
           fact runtime="runtime"
           out  "You are welcome."
     "#]]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use openprogram_core::Json;
-use openprogram_core::content::{ContentBlock, ToolResult};
+use openprogram_core::content::{ContentBlock, MediaKind, ToolResult};
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::ExecRequest;
 use openprogram_core::llm::StopReason;
@@ -270,6 +270,8 @@ async fn refused(request: ExecRequest, expected: &str) {
     let (runtime, outcome) = run_work(working(request), model.clone(), |parts| {
         parts.limits.prompt_bytes = 100;
         parts.limits.image_bytes = 100;
+        parts.limits.video_bytes = 100;
+        parts.limits.audio_bytes = 100;
         parts.limits.turn_tools = 2;
     })
     .await;
@@ -285,10 +287,8 @@ async fn refused(request: ExecRequest, expected: &str) {
 #[tokio::test]
 async fn a_turn_that_cannot_work_is_refused_before_the_model_is_asked() {
     let text = |text: &str| ContentBlock::Text(text.to_owned());
-    let image = |length: usize| ContentBlock::Image {
-        mime_type: "image/png".to_owned(),
-        data: vec![0; length].into(),
-    };
+    let media = |kind, length: usize| ContentBlock::media(kind, "", vec![0; length].into());
+    let image = |length| media(MediaKind::Image, length);
     let result = ContentBlock::ToolResult(ToolResult {
         id: "a".to_owned(),
         text: "b".to_owned(),
@@ -300,6 +300,16 @@ async fn a_turn_that_cannot_work_is_refused_before_the_model_is_asked() {
         (vec![result], "invalid-argument content"),
         (vec![text(&"x".repeat(101))], "limit-reached prompt_bytes"),
         (vec![image(60), image(41)], "limit-reached image_bytes"),
+        (
+            vec![media(MediaKind::Video, 101)],
+            "limit-reached video_bytes",
+        ),
+        (
+            vec![media(MediaKind::Audio, 101)],
+            "limit-reached audio_bytes",
+        ),
+        (vec![text("look"), image(9)], "invalid-argument content[1]"),
+        (vec![ContentBlock::CacheMark], "invalid-argument content"),
     ] {
         let mut request = turn(&[]);
         request.content = content;

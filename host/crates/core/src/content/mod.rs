@@ -1,6 +1,17 @@
 //! What is said to and by a model: roles, content blocks, messages.
 
+mod media;
+mod read;
+mod thinking;
+
 use std::sync::Arc;
+
+pub use media::{
+    MediaKind, MediaLimits, MediaMismatch, UnknownMedia, media_of, media_of_file,
+    media_type_of_name, settle_media,
+};
+pub use read::{ContentError, ContentRead, MediaFiles, NoFiles, read_content};
+pub use thinking::{NoThinkingLevel, ThinkingLevel};
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +35,26 @@ pub enum ContentBlock {
         /// The bytes of the file.
         data: Arc<[u8]>,
     },
+    /// A film.
+    Video {
+        /// The media type, for example `video/mp4`.
+        mime_type: String,
+        /// The bytes of the file.
+        data: Arc<[u8]>,
+    },
+    /// Sound.
+    Audio {
+        /// The media type, for example `audio/wav`.
+        mime_type: String,
+        /// The bytes of the file.
+        data: Arc<[u8]>,
+    },
+    /// A hint: what stands before it, the system prompt included, comes again in other requests, so
+    /// that the provider may keep it in its cache. It says nothing; most providers pass over it.
+    CacheMark,
+    /// What the model thought, as its provider wrote it; in messages of the model only. It goes back
+    /// to the same model within the same turn and nowhere else, and is not recorded.
+    Thinking(crate::Json),
     /// A call that the model asked for; in messages of the model only.
     ToolCall(ToolCall),
     /// The result of one call; in messages of the user only, every call exactly one.
@@ -61,6 +92,43 @@ impl ContentBlock {
             _ => None,
         }
     }
+
+    /// A picture, a film or sound. What the bytes are is looked at when the turn is made.
+    pub fn media(kind: MediaKind, mime_type: impl Into<String>, data: Arc<[u8]>) -> Self {
+        let mime_type = mime_type.into();
+        match kind {
+            MediaKind::Image => Self::Image { mime_type, data },
+            MediaKind::Video => Self::Video { mime_type, data },
+            MediaKind::Audio => Self::Audio { mime_type, data },
+        }
+    }
+
+    /// The picture, the film or the sound of such a block.
+    #[must_use]
+    pub fn as_media(&self) -> Option<MediaRef<'_>> {
+        let (kind, mime_type, data) = match self {
+            Self::Image { mime_type, data } => (MediaKind::Image, mime_type, data),
+            Self::Video { mime_type, data } => (MediaKind::Video, mime_type, data),
+            Self::Audio { mime_type, data } => (MediaKind::Audio, mime_type, data),
+            _ => return None,
+        };
+        Some(MediaRef {
+            kind,
+            mime_type,
+            data,
+        })
+    }
+}
+
+/// A view on a picture, a film or sound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediaRef<'a> {
+    /// What it is.
+    pub kind: MediaKind,
+    /// The media type.
+    pub mime_type: &'a str,
+    /// The bytes of the file.
+    pub data: &'a Arc<[u8]>,
 }
 
 /// One message of a model request.
