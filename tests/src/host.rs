@@ -3,6 +3,8 @@
 //! All hosts of a test binary share one engine and one cache of compiled code. Times are fixed and
 //! ids are counted, so that whole graphs can be compared.
 
+mod given;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -13,7 +15,7 @@ use openprogram_component::{
 };
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::Failure;
-use openprogram_core::grant::{FolderGrant, Grant, Grants, ModelGrant};
+use openprogram_core::grant::{Grant, Grants, ModelGrant};
 use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::llm::Provider;
 use openprogram_core::question::{Nobody, Questions};
@@ -233,33 +235,6 @@ impl TestHost {
     #[must_use]
     pub fn store(mut self, store: Arc<dyn SessionStore>) -> Self {
         self.store = store;
-        self
-    }
-
-    /// Puts models of their own behind `exec_runtime` and `review_runtime`.
-    #[must_use]
-    pub fn exec_and_review(mut self, exec: Arc<dyn Provider>, review: Arc<dyn Provider>) -> Self {
-        self.others = [Some(exec), Some(review)];
-        self
-    }
-
-    /// Sets what holds where no function says otherwise.
-    #[must_use]
-    pub fn settings(mut self, settings: RuntimeSettings) -> Self {
-        self.settings = settings;
-        self
-    }
-
-    /// Grants a guest a folder by a line, in this project folder.
-    ///
-    /// # Panics
-    /// When the line is no grant.
-    #[must_use]
-    pub fn folder(mut self, guest: &str, line: &str, project: &Path) -> Self {
-        let grant: Grant<FolderGrant> = line.parse().expect("a grant");
-        let path = project.join(&grant.what.path);
-        let permissions = self.permissions.entry(guest.to_owned()).or_default();
-        permissions.folders.push((grant, path));
         self
     }
 
