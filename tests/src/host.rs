@@ -231,6 +231,13 @@ impl TestHost {
         self
     }
 
+    /// Admits so many model requests at once.
+    #[must_use]
+    pub fn requests_at_once(mut self, requests: u32) -> Self {
+        self.admission.requests = requests;
+        self
+    }
+
     /// Keeps sessions here.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn SessionStore>) -> Self {

@@ -2,8 +2,9 @@
 //! against bare wasmtime or a bare loop in the same run. Nothing here asserts a time.
 //!
 //! `measure installed` gives the figures of the command line alone, `measure loads` those of loading
-//! components, `measure policy` those of limits and grants, `measure cancel` how long it takes to stop; `measure cli …` is the command line that
-//! the first measures. `measure soak COUNT` makes hostile calls instead and prints what the process
+//! components, `measure policy` those of limits and grants, `measure cancel` how long it takes to
+//! stop, `measure waiting` what functions that wait for a model hold; `measure cli …` is the command
+//! line that the first measures. `measure soak COUNT` makes hostile calls instead and prints what the process
 //! held; `measure fuzz TARGET SECONDS` makes up inputs for the loader of components or for the
 //! conversion of values.
 
@@ -21,6 +22,7 @@ mod loads;
 mod policy;
 mod table;
 mod turns;
+mod waiting;
 
 use anyhow::{Context, Result};
 use openprogram_tests::fuzz::{self, Target};
@@ -61,6 +63,9 @@ async fn main() -> Result<()> {
     if arguments == ["cancel"] {
         return cancel::measure().await;
     }
+    if arguments == ["waiting"] {
+        return waiting::measure().await;
+    }
     if arguments == ["policy"] {
         return policy::measure().await;
     }
@@ -69,6 +74,7 @@ async fn main() -> Result<()> {
     decisions::measure().await?;
     turns::measure().await?;
     cancel::measure().await?;
+    waiting::measure().await?;
     loads::measure().await?;
     installed::measure().await?;
     Ok(())

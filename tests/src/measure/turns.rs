@@ -30,7 +30,7 @@ pub(super) async fn measure() -> Result<()> {
     heading("A function with one turn of a model that answers at once, callers = 0");
     let folder = tempfile::tempdir()?;
     let mut bases = [None, None];
-    for n_nodes in [10, 1_000, 10_000] {
+    for n_nodes in [10, 1_000, 10_000, 100_000] {
         let memory = Arc::new(MemoryStore::default());
         let path = folder.path().join(format!("{n_nodes}.db"));
         let timings = [
