@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use openprogram_core::Json;
 use openprogram_core::failure::Failure;
 use openprogram_core::id::{NodeId, Timestamp};
 use openprogram_core::question::Receipt;
 use openprogram_core::session::{Node, NodeKind, NodeStatus, Session, Usage};
+use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
 use super::spent::tokens;
@@ -264,20 +264,7 @@ fn facts(node: &Node) -> Vec<(&'static str, String)> {
             .flatten()
             .map(|call| ("calls", call_line(call))),
     );
-    if let Some(pick) = fact("pick") {
-        let mut line = shown(pick);
-        if let Some(arguments) =
-            fact("arguments").filter(|a| a.as_object().is_none_or(|a| !a.is_empty()))
-        {
-            let _ = write!(line, " {}", shown(arguments));
-        }
-        if let Some(method) = fact("method") {
-            let _ = write!(line, " (by {})", shown(method));
-        }
-        lines.push(("pick", line));
-    } else if let Some(method) = fact("method") {
-        lines.push(("method", shown(method)));
-    }
+    lines.extend(pick_line(&end.facts));
     if let Some(problem) = fact("no_pick").and_then(|no_pick| no_pick.get("message")) {
         lines.push(("no pick", shown(problem)));
     }
@@ -301,6 +288,23 @@ fn facts(node: &Node) -> Vec<(&'static str, String)> {
         lines.push(("log", shown(log)));
     }
     lines
+}
+
+/// What a decision picked and how, or only how.
+fn pick_line(facts: &JsonObject) -> Option<(&'static str, String)> {
+    let fact = |key: &str| facts.get(key).filter(|value| !value.is_null());
+    let Some(pick) = fact("pick") else {
+        return fact("method").map(|method| ("method", shown(method)));
+    };
+    let mut line = shown(pick);
+    let says_something = |a: &&Json| a.as_object().is_none_or(|a| !a.is_empty());
+    if let Some(arguments) = fact("arguments").filter(says_something) {
+        let _ = write!(line, " {}", shown(arguments));
+    }
+    if let Some(method) = fact("method") {
+        let _ = write!(line, " (by {})", shown(method));
+    }
+    Some(("pick", line))
 }
 
 /// What a person was asked and how that ended.

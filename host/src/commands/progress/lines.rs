@@ -27,6 +27,9 @@ pub(super) enum Tone {
 }
 
 /// The name of a function, a model or a tool, cleaned and cut.
+/// What is said of a reply that was shown in part and comes again.
+const RESTARTED: &str = "… the reply above broke off and begins anew";
+
 pub(super) fn name(name: &str) -> String {
     one_line(name, NAME_CHARS_MAX)
 }
@@ -67,10 +70,7 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
         },
         Event::MediaMismatch { mismatch, .. } => (Tone::Bad, mismatch_line(mismatch)),
         Event::ModelRetried { retry, .. } => (Tone::Bad, format!("… {}", retry_line(retry))),
-        Event::ReplyRestarted { .. } => {
-            let line = "… the reply above broke off and begins anew";
-            (Tone::Bad, line.to_owned())
-        }
+        Event::ReplyRestarted { .. } => (Tone::Bad, RESTARTED.to_owned()),
         Event::ToolUse { call, .. } => {
             let ToolCall {
                 name: tool,
@@ -80,11 +80,12 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
             let line = format!("⚙ {} {}", name(tool), value(arguments));
             (Tone::Faint, line.trim_end().to_owned())
         }
-        Event::ToolResult { result, .. } if result.is_error => {
-            (Tone::Bad, format!("  ✗ {}{time}", value(&result.text)))
-        }
         Event::ToolResult { result, .. } => {
-            (Tone::Faint, format!("  ✓ {}{time}", value(&result.text)))
+            let (tone, mark) = match result.is_error {
+                true => (Tone::Bad, '✗'),
+                false => (Tone::Faint, '✓'),
+            };
+            (tone, format!("  {mark} {}{time}", value(&result.text)))
         }
         Event::Progress {
             message, percent, ..

@@ -33,7 +33,7 @@ const FILES: [(&str, i32, &str); 15] = [
     ),
     (
         "[components.healthy]\nsource = \"healthy.wasm\"\ncalls = [\"nothing.there\"]\n",
-        2,
+        3,
         "nothing.there",
     ),
     (
