@@ -218,6 +218,26 @@ impl Loader {
         }
     }
 
+    /// Loads those of these components that can be used, and says of the others why they cannot.
+    pub(super) async fn load_all(
+        &self,
+        components: Vec<Available>,
+        left_out: &mut Vec<(String, anyhow::Error)>,
+        words: &mut dyn Write,
+    ) -> (Vec<Available>, Vec<LoadedComponent>) {
+        let (mut usable, mut loaded) = (Vec::new(), Vec::new());
+        for component in components {
+            match self.load_bound(&component, words).await {
+                Ok(one) => {
+                    usable.push(component);
+                    loaded.push(one);
+                }
+                Err(error) => left_out.push((component.name, error)),
+            }
+        }
+        (usable, loaded)
+    }
+
     /// Loads a component whose grants somebody said yes to.
     pub(super) async fn load_bound(
         &self,

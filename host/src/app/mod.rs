@@ -286,22 +286,13 @@ impl App {
             }
             Components::None => Vec::new(),
         };
-        let mut usable = Vec::new();
-        let mut loaded = Vec::new();
         let mut left_out = Vec::new();
-        for component in components {
-            match loader.load_bound(&component, words).await {
-                Ok(one) => {
-                    usable.push(component);
-                    loaded.push(one);
-                }
-                Err(error) if choice.components == Components::Project => {
-                    left_out.push((component.name, error));
-                }
-                Err(error) => return Err(error),
-            }
+        let (components, loaded) = loader.load_all(components, &mut left_out, words).await;
+        if choice.components != Components::Project
+            && let Some((_, error)) = left_out.pop()
+        {
+            return Err(error);
         }
-        let components = usable;
         let catalog = catalog(&loaded)?;
         let policy = call_policy(&catalog, &components, !left_out.is_empty())?;
         let grants: BTreeMap<_, _> = components

@@ -289,20 +289,15 @@ impl Settings {
             key,
             message,
         };
-        let levels = [
-            file.runtimes.exec_thinking_level,
-            file.runtimes.review_thinking_level,
-        ];
         let names = ModelNames {
             main: file.model,
             exec: file.runtimes.exec,
             review: file.runtimes.review,
         };
-        let [exec, review] = &levels;
         self.models.thinking = ThinkingSettings::read(
             file.thinking_level.as_deref(),
-            exec.as_deref(),
-            review.as_deref(),
+            file.runtimes.exec_thinking_level.as_deref(),
+            file.runtimes.review_thinking_level.as_deref(),
         )
         .map_err(|(key, message)| invalid(key, message))?;
         self.models

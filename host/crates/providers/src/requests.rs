@@ -274,17 +274,13 @@ fn refused() -> Vec<(ModelRequest, &'static str)> {
         mime_type: "video/mp4".to_owned(),
         data: [0].into(),
     };
+    let film = vec![message(Role::User, vec![film])];
+    let mark = vec![message(Role::User, vec![ContentBlock::CacheMark])];
     vec![
         (request(None, vec![]), "the request holds no content"),
+        (request(None, mark), "the request holds no content"),
         (
-            request(
-                None,
-                vec![message(Role::User, vec![ContentBlock::CacheMark])],
-            ),
-            "the request holds no content",
-        ),
-        (
-            request(None, vec![message(Role::User, vec![film])]),
+            request(None, film),
             "the protocol of the model has no form for video",
         ),
         (audio("audio/wav"), "the model is not known to hear sound"),
