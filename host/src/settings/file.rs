@@ -294,7 +294,7 @@ mod tests {
         check(
             "[runtimes]\nreviews = \"a:b\"\n",
             expect![
-                "line 2, column 1, `reviews`: unknown field `reviews`, expected `exec` or `review`"
+                "line 2, column 1, `reviews`: unknown field `reviews`, expected one of `exec`, `exec_thinking_level`, `review`, `review_thinking_level`"
             ],
         );
         check(
@@ -312,7 +312,7 @@ mod tests {
         check(
             "[[profiles]]\nprotocol = \"openai\"\nforced_tools = true\n",
             expect![
-                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `named_tool_choice`, `parallel_switch`, `tools_max`, `images`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `web_search`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `strict_tools`, `source`, `checked_on`"
+                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `named_tool_choice`, `parallel_switch`, `tools_max`, `images`, `audio`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `web_search`, `thinking`, `thinking_efforts`, `thinking_always`, `thinking_back`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `strict_tools`, `source`, `checked_on`"
             ],
         );
     }
@@ -322,7 +322,7 @@ mod tests {
         check(
             "modle = \"x\"\n",
             expect![
-                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `trace`, `skills`, `limits`, `toolsets`, `unsafe_in`"
+                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `thinking_level`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `trace`, `skills`, `limits`, `toolsets`, `unsafe_in`"
             ],
         );
         check(

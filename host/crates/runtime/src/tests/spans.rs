@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use expect_test::expect;
 use openprogram_core::content::ContentBlock;
@@ -10,7 +10,8 @@ use openprogram_core::llm::{LlmError, LlmFailure, LlmReason, ModelReply, StopRea
 use openprogram_core::session::Usage;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::subscriber::{DefaultGuard, Interest};
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 use super::runtime_with;
 use super::shop::{run_work, shop, turn, working};
@@ -33,6 +34,10 @@ struct Span {
 }
 
 impl Subscriber for Kept {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::sometimes()
+    }
+
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == SPAN_TARGET
     }
@@ -73,6 +78,19 @@ impl Visit for Attribute<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.0.insert(field.name().to_owned(), format!("{value:?}"));
     }
+}
+
+/// Begins to keep the spans of this thread.
+///
+/// Other tests run beside this one without a subscriber. One that lives as long as the process keeps
+/// what they do from being remembered as `nobody listens here`.
+fn kept() -> (Kept, DefaultGuard) {
+    static LISTENS: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Kept::default()));
+    LazyLock::force(&LISTENS);
+    let kept = Kept::default();
+    let guard = tracing::subscriber::set_default(kept.clone());
+    tracing::callsite::rebuild_interest_cache();
+    (kept, guard)
 }
 
 impl Kept {
@@ -130,8 +148,7 @@ async fn spans(traces_content: bool) -> String {
         "try later S3CRET",
     ));
     let model = ScriptedProvider::new([calls, busy.into(), reply(last, StopReason::Length)]);
-    let kept = Kept::default();
-    let guard = tracing::subscriber::set_default(kept.clone());
+    let (kept, guard) = kept();
     let functions = working(turn(&["look_up", "explode"]));
     run_work(functions, Arc::new(model), |parts| {
         parts.traces_content = traces_content;
@@ -207,8 +224,7 @@ async fn a_turn_at_the_top_is_a_span_and_a_failure_has_a_type() {
     let runtime = runtime_with(shop(), |parts| {
         parts.providers = Providers::all(Arc::new(model));
     });
-    let kept = Kept::default();
-    let guard = tracing::subscriber::set_default(kept.clone());
+    let (kept, guard) = kept();
     let outcome = runtime.exec(TurnRequest::text("S3CRET")).await;
     drop(guard);
     assert!(outcome.result.is_err());
