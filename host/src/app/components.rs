@@ -5,7 +5,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Context as _;
 use openprogram_component::{
@@ -182,6 +182,8 @@ pub(super) struct Loader {
     pub(super) project_folder: PathBuf,
     pub(super) fetcher: Arc<Fetcher>,
     pub(super) signatures: SignatureSettings,
+    /// What is kept from functions that write to files; found once.
+    pub(super) kept: OnceLock<Vec<PathBuf>>,
 }
 
 impl Loader {
@@ -197,6 +199,7 @@ impl Loader {
             project_folder: app.settings.project_folder.clone(),
             fetcher: Arc::clone(&app.fetcher),
             signatures: app.settings.signatures.clone(),
+            kept: OnceLock::new(),
         }
     }
 

@@ -300,7 +300,7 @@ impl App {
             .map(|component| (component.name.clone(), Arc::new(component.grants.clone())))
             .collect();
         let skills = self.skills(&loaded, words);
-        let permissions = components.iter().map(|c| self.permissions(c));
+        let permissions = components.iter().map(|c| self.permissions(c, &loader));
         let loaded: Vec<_> = loaded.into_iter().zip(permissions).collect();
         let models = Models::new(self, &loader, &loaded);
         let (providers, opener) = self

@@ -153,7 +153,7 @@ impl<'a> Models<'a> {
             && let Some(component) = self.app.find(name)?
         {
             let loaded = self.loader.load_bound(&component, words).await?;
-            let permissions = self.app.permissions(&component);
+            let permissions = self.app.permissions(&component, self.loader);
             self.components
                 .insert(component.name, (loaded, permissions));
         }

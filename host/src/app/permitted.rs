@@ -8,14 +8,14 @@ use openprogram_component::Permissions;
 use openprogram_core::grant::{FolderAccess, FolderGrant, Grant};
 
 use super::App;
-use super::components::Available;
+use super::components::{Available, Loader};
 use crate::install::{Lock, Place};
 use crate::settings::{LOCK_FILE, PROJECT_FILE};
 use crate::source::{inputs, names_file};
 
 impl App {
-    /// What a component may touch on this machine.
-    pub(super) fn permissions(&self, component: &Available) -> Permissions {
+    /// What a component may touch on this machine; `loader` is that of the command.
+    pub(super) fn permissions(&self, component: &Available, loader: &Loader) -> Permissions {
         let (grants, settings) = (&component.grants, &self.settings);
         let value = |name: &String| {
             let value = settings.granted_values.get(name)?;
@@ -30,7 +30,7 @@ impl App {
         let own_limits = settings.component_limits.get(&component.name);
         let is_writing = |grant: &Grant<FolderGrant>| grant.what.access == FolderAccess::ReadWrite;
         let kept = if grants.dirs.iter().any(is_writing) {
-            self.kept_places()
+            loader.kept.get_or_init(|| self.kept_places()).clone()
         } else {
             Vec::new()
         };

@@ -49,14 +49,15 @@ pub(crate) fn model_request(operation: &str, model: &str, session: &SessionId) -
 
 /// The span of one call: of a tool, where a model asked for it inside of a turn, else of a function.
 pub(crate) fn call(function: &Function, node: &NodeId, session: &SessionId, is_tool: bool) -> Span {
-    let name = function.name.to_string();
+    // Written where somebody listens, and not for every call.
+    let name = || function.name.to_string();
     if is_tool {
         return info_span!(
             target: SPAN_TARGET,
             "execute_tool",
-            "otel.name" = format!("execute_tool {name}"),
+            "otel.name" = format!("execute_tool {}", name()),
             "gen_ai.operation.name" = "execute_tool",
-            "gen_ai.tool.name" = name,
+            "gen_ai.tool.name" = name(),
             "gen_ai.tool.type" = "function",
             "gen_ai.conversation.id" = session.as_str(),
             "gen_ai.tool.call.arguments" = Empty,
@@ -68,9 +69,9 @@ pub(crate) fn call(function: &Function, node: &NodeId, session: &SessionId, is_t
     info_span!(
         target: SPAN_TARGET,
         "invoke_agent",
-        "otel.name" = format!("invoke_agent {name}"),
+        "otel.name" = format!("invoke_agent {}", name()),
         "gen_ai.operation.name" = "invoke_agent",
-        "gen_ai.agent.name" = name,
+        "gen_ai.agent.name" = name(),
         "gen_ai.conversation.id" = session.as_str(),
         "gen_ai.tool.call.arguments" = Empty,
         "gen_ai.tool.call.result" = Empty,
