@@ -54,7 +54,7 @@ impl Spent {
     }
 
     fn add(&mut self, usage: &Usage, model: &str) {
-        add_usage(&mut self.usage, usage);
+        self.usage = self.usage.plus(*usage);
         if !self.models.iter().any(|known| known == model) {
             self.models.push(model.to_owned());
         }
@@ -91,14 +91,6 @@ pub(super) async fn say_spent(
         // The result counts; what it cost is in the graph still.
         Err(error) => console.say(&format!("note: the tokens cannot be told: {error}")),
     }
-}
-
-/// Adds the tokens of one request to a sum.
-pub(super) fn add_usage(sum: &mut Usage, usage: &Usage) {
-    sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-    sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
-    sum.cache_read = sum.cache_read.saturating_add(usage.cache_read);
-    sum.cache_create = sum.cache_create.saturating_add(usage.cache_create);
 }
 
 /// Tokens as people read them: `120 + 8 tokens`, and what of the input came from a cache.

@@ -5,9 +5,6 @@ use std::collections::HashMap;
 use openprogram_core::id::NodeId;
 use openprogram_core::session::{Node, NodeKind, Usage};
 use openprogram_core::{Json, JsonObject};
-use serde_json::json;
-
-use super::spent::add_usage;
 
 /// The tokens of a session, and of each run in it: of a function at the top with all below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,9 +33,10 @@ impl Used {
             let Some(usage) = node.end.as_ref().and_then(|end| end.usage) else {
                 continue;
             };
-            add_usage(used.session.get_or_insert_default(), &usage);
+            used.session = Some(used.session.unwrap_or_default().plus(usage));
             if let Some(top) = top {
-                add_usage(used.runs.entry(top.clone()).or_default(), &usage);
+                let run = used.runs.entry(top.clone()).or_default();
+                *run = run.plus(usage);
             }
         }
         used
@@ -52,14 +50,7 @@ impl Used {
 
 /// Tokens for programs; null for those that nobody told.
 pub(super) fn usage_to_json(usage: Option<&Usage>) -> Json {
-    usage.map_or(Json::Null, |usage| {
-        json!({
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "cache_read": usage.cache_read,
-            "cache_create": usage.cache_create,
-        })
-    })
+    usage.map_or(Json::Null, Usage::to_json)
 }
 
 /// What one call cost, on one line; `None` for what is no call of a component.
@@ -113,6 +104,7 @@ mod tests {
     use openprogram_core::function::{Expose, RenderRange};
     use openprogram_core::id::{SessionId, Timestamp};
     use openprogram_core::session::{NewNode, NodeEnd, NodeStatus};
+    use serde_json::json;
 
     use super::*;
 

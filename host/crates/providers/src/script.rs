@@ -11,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::llm::{
-    Abilities, EventSink, FormatAbility, LlmError, LlmFailure, LlmReason, ModelEvent, ModelReply,
-    ModelRequest, Provider, StopReason,
+    Abilities, EventSink, FormatAbility, LlmError, LlmFailure, LlmReason, ModelReply, ModelRequest,
+    Provider, StopReason,
 };
 use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
@@ -191,14 +191,7 @@ impl Provider for ScriptProvider {
         sink: &dyn EventSink,
     ) -> Result<ModelReply, LlmError> {
         let reply = self.next().map_err(LlmError::Failed)?;
-        for block in &reply.content {
-            match block {
-                ContentBlock::Text(text) => sink.event(ModelEvent::Text(text.clone())),
-                ContentBlock::ToolCall(call) => sink.event(ModelEvent::ToolUse(call.clone())),
-                // A script writes texts and calls only.
-                _ => {}
-            }
-        }
+        reply.tell(sink);
         Ok(reply)
     }
 }

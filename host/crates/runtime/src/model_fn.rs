@@ -8,9 +8,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use openprogram_core::content::ContentBlock;
 use openprogram_core::llm::{
-    Abilities, EventSink, FormatAbility, LlmError, ModelEvent, ModelReply, ModelRequest, Provider,
+    Abilities, EventSink, FormatAbility, LlmError, ModelReply, ModelRequest, Provider,
 };
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
@@ -167,13 +166,7 @@ impl Provider for ModelFn {
         sink: &dyn EventSink,
     ) -> Result<ModelReply, LlmError> {
         let reply = (self.ask)(request.clone()).await?;
-        for block in &reply.content {
-            match block {
-                ContentBlock::Text(text) => sink.event(ModelEvent::Text(text.clone())),
-                ContentBlock::ToolCall(call) => sink.event(ModelEvent::ToolUse(call.clone())),
-                _ => {}
-            }
-        }
+        reply.tell(sink);
         Ok(reply)
     }
 

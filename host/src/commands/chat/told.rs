@@ -5,7 +5,7 @@ use openprogram_core::failure::Failure;
 use openprogram_core::grant::AccessOutcome;
 use openprogram_core::guest::ExecReply;
 use openprogram_core::id::SessionId;
-use openprogram_core::session::{NodeStatus, Usage};
+use openprogram_core::session::NodeStatus;
 use openprogram_runtime::Event;
 use serde_json::json;
 
@@ -80,7 +80,7 @@ pub(super) fn reply(session: Option<&SessionId>, reply: &ExecReply) -> Json {
         "type": "reply",
         "session": session.map(SessionId::as_str),
         "text": reply.text,
-        "usage": usage(&reply.usage),
+        "usage": reply.usage.to_json(),
     })
 }
 
@@ -90,14 +90,5 @@ pub(super) fn error(session: Option<&SessionId>, failure: &Failure) -> Json {
         "type": "error",
         "session": session.map(SessionId::as_str),
         "error": failure.to_json(),
-    })
-}
-
-fn usage(usage: &Usage) -> Json {
-    json!({
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cache_read": usage.cache_read,
-        "cache_create": usage.cache_create,
     })
 }

@@ -7,7 +7,6 @@ use openprogram_core::content::{ToolCall, ToolResult};
 use openprogram_core::failure::Failure;
 use openprogram_core::guest::{ExecRequest, LocalCall, TurnEvent, TurnWatcher};
 use openprogram_core::llm::RetryInfo;
-use openprogram_core::session::Usage;
 use serde_json::json;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::{DynPollable, subscribe};
@@ -136,7 +135,7 @@ fn event(news: TurnNews) -> wire::TurnEvent {
                 ("tool-result", text, details)
             }
             TurnEvent::Retry(retry) => ("retry", String::new(), retry_to_json(&retry)),
-            TurnEvent::Usage(usage) => ("usage", String::new(), usage_to_json(usage)),
+            TurnEvent::Usage(usage) => ("usage", String::new(), usage.to_json()),
             // Without a word of its own in this contract.
             _ => ("other", String::new(), json!({})),
         },
@@ -171,14 +170,5 @@ fn retry_to_json(retry: &RetryInfo) -> Json {
         "error": retry.error,
         "had_image": retry.asked.had_image,
         "model": retry.asked.model,
-    })
-}
-
-fn usage_to_json(usage: Usage) -> Json {
-    json!({
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cache_read": usage.cache_read,
-        "cache_create": usage.cache_create,
     })
 }

@@ -1,5 +1,6 @@
 //! What is asked of a provider and what it answers.
 
+use super::event::{EventSink, ModelEvent};
 use crate::Json;
 use crate::content::{ContentBlock, Message, ThinkingLevel, ToolCall};
 use crate::id::SessionId;
@@ -106,6 +107,17 @@ impl ModelReply {
             .iter()
             .filter_map(ContentBlock::as_text)
             .collect()
+    }
+
+    /// Tells its texts and calls, for a model that has the whole reply at once.
+    pub fn tell(&self, sink: &dyn EventSink) {
+        for block in &self.content {
+            match block {
+                ContentBlock::Text(text) => sink.event(ModelEvent::Text(text.clone())),
+                ContentBlock::ToolCall(call) => sink.event(ModelEvent::ToolUse(call.clone())),
+                _ => {}
+            }
+        }
     }
 
     /// The calls in order.

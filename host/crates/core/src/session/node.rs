@@ -64,6 +64,17 @@ impl Usage {
             cache_create: self.cache_create.saturating_add(more.cache_create),
         }
     }
+
+    /// As one JSON object with the names of the fields.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        serde_json::json!({
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cache_read": self.cache_read,
+            "cache_create": self.cache_create,
+        })
+    }
 }
 
 /// One failed try of a model request.

@@ -245,15 +245,7 @@ impl Provider for ScriptedProvider {
                 Ok(ModelReply::text_only(text))
             }
             Some(ScriptedReply::Reply(reply)) => {
-                for block in &reply.content {
-                    match block {
-                        ContentBlock::Text(text) => sink.event(ModelEvent::Text(text.clone())),
-                        ContentBlock::ToolCall(call) => {
-                            sink.event(ModelEvent::ToolUse(call.clone()));
-                        }
-                        _ => {}
-                    }
-                }
+                reply.tell(sink);
                 Ok(reply)
             }
             Some(ScriptedReply::Error(error)) => Err(error),
