@@ -8,13 +8,16 @@ use openprogram_tests::guests;
 use super::project;
 
 /// A package like the samples, so that it shares what was built for them.
-fn manifest(crate_type: &str) -> String {
+///
+/// Tests run at once and cargo tells packages of one target folder apart by their name and their path
+/// inside their workspace, so each test needs a name of its own.
+fn manifest(name: &str, crate_type: &str) -> String {
     let root = guests::root().canonicalize().unwrap();
     let sdk = root.join("guest-sdk");
     let samples = fs::read_to_string(root.join("sample-functions/Cargo.toml")).unwrap();
     let (_, profile) = samples.split_once("[profile.release]").unwrap();
     format!(
-        "[package]\nname = \"greeter\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
          [lib]\ncrate-type = [\"{crate_type}\"]\n\n\
          [dependencies]\nopenprogram-guest = {{ path = \"{}\" }}\n\n\
          [profile.release]{profile}",
@@ -22,7 +25,7 @@ fn manifest(crate_type: &str) -> String {
     )
 }
 
-/// A folder for a package `greeter` that builds where the samples are built.
+/// A folder `greeter` for a package that builds where the samples are built.
 fn greeter() -> Project {
     let root = guests::root().canonicalize().unwrap();
     let target = root.join("sample-functions/target");
@@ -45,7 +48,7 @@ pub mod greeter {
 
 #[test]
 fn a_source_folder_becomes_a_component_and_is_rebuilt_when_stale() {
-    let project = greeter().file("greeter/Cargo.toml", manifest("cdylib"));
+    let project = greeter().file("greeter/Cargo.toml", manifest("greeter", "cdylib"));
     let project = project.file("greeter/src/lib.rs", SOURCE);
     let built = project.run(&["build", "greeter", "--json"]);
     assert_eq!(built.code, 0, "{built:?}");
@@ -92,7 +95,7 @@ fn what_makes_no_component_is_named() {
         (
             "no component",
             vec![
-                ("greeter/Cargo.toml", manifest("rlib")),
+                ("greeter/Cargo.toml", manifest("broken", "rlib")),
                 ("greeter/src/lib.rs", String::new()),
             ],
         ),
@@ -103,7 +106,7 @@ fn what_makes_no_component_is_named() {
         (
             "broken source",
             vec![
-                ("greeter/Cargo.toml", manifest("cdylib")),
+                ("greeter/Cargo.toml", manifest("broken", "cdylib")),
                 ("greeter/src/lib.rs", broken),
             ],
         ),
