@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::bindings::openprogram::agentic::functions as raw;
+use crate::host::functions as raw;
 use crate::{Failure, Json, failure, value};
 
 /// Calls a function of this component or of another one.

@@ -85,8 +85,9 @@
 //! Types are recognised by their names, so structs, enums and aliases in signatures are written in
 //! the module. The crate may deny `unsafe_code`, but not forbid it: generated code exports symbols.
 //!
-//! Natively there is no host: what reaches for one (menus, decisions, turns, calls, questions, runtimes)
-//! panics there, so keep what is worth a test in functions that do not.
+//! Natively there is no host. In a test a [`MockRuntime`](testing::MockRuntime) stands in for it, with
+//! the answers to turns, decisions, calls and questions that the test has prepared; without one what
+//! reaches for the host panics there.
 //!
 //! # What the signature cannot say
 //!
@@ -116,10 +117,15 @@ pub mod decision;
 pub mod functions;
 pub mod model;
 pub mod progress;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod testing;
 
 mod contract;
 mod failure;
+mod host;
 mod media;
+#[cfg(not(target_arch = "wasm32"))]
+mod native;
 mod reply;
 mod runtime;
 mod started;
@@ -177,7 +183,9 @@ pub mod __private {
     pub use super::failure::{from_host as failure_from_host, to_host as failure_to_host};
     pub use super::model::Adapter as ModelAdapter;
     pub use super::model::bindings as model;
-    pub use super::runtime::{from_host as runtime_from_host, to_host as runtime_to_host};
+    pub use super::runtime::from_host as runtime_from_host;
+    #[cfg(target_arch = "wasm32")]
+    pub use super::runtime::to_host as runtime_to_host;
     pub use super::value::{from_host as json_from_host, to_host as json_to_host};
     pub use wit_bindgen;
 }

@@ -3,7 +3,7 @@
 //! Nothing is recorded, no model reads it, and nobody may be watching. Of more than 10 reports in a
 //! second only some are shown.
 
-use crate::bindings::openprogram::agentic::progress as raw;
+use crate::host::progress as raw;
 
 /// Tells how far the function has come, in one line of at most 200 characters.
 ///

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::bindings::openprogram::agentic::runtime as raw;
+use crate::host::runtime as raw;
 use crate::{Json, value};
 
 /// What a turn gave.

@@ -1,9 +1,9 @@
 //! The language model runtimes that a function works with.
 //!
-//! The host lends them for one call, or opens them; so a function that takes a runtime can only be
-//! tried with a host.
+//! The host lends them for one call, or opens them; a native test makes one with prepared answers,
+//! [`MockRuntime`](crate::testing::MockRuntime).
 
-use crate::bindings::openprogram::agentic::runtime as raw;
+use crate::host::runtime as raw;
 use crate::{Failure, Request, StartedTurn, ThinkingLevel, Turn, Usage, failure};
 
 /// A handle to one runtime, lent to a function for one call or opened by it.
@@ -202,18 +202,33 @@ impl Runtime {
         self.0.close().map_err(failure::from_host)
     }
 
+    /// The runtime of a test.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn of_mock(raw: raw::Runtime) -> Self {
+        Self(raw)
+    }
+
     pub(crate) fn raw(&self) -> &raw::Runtime {
         &self.0
     }
 }
 
 /// The view of the host on a runtime.
+#[cfg(target_arch = "wasm32")]
 #[doc(hidden)]
 pub fn to_host(runtime: &Runtime) -> &raw::Runtime {
     runtime.raw()
 }
 
+/// The view of authors on a runtime that the host lends. Natively there is no host that lends one.
+#[cfg(not(target_arch = "wasm32"))]
+#[doc(hidden)]
+pub fn from_host(_: &crate::__private::runtime::Runtime) -> &Runtime {
+    unreachable!("exports are called by a host alone")
+}
+
 /// The view of authors on a runtime that the host lends.
+#[cfg(target_arch = "wasm32")]
 #[doc(hidden)]
 pub fn from_host(runtime: &raw::Runtime) -> &Runtime {
     // SAFETY: `Runtime` is `repr(transparent)` over `raw::Runtime`, so both references have one

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bindings::openprogram::agentic::runtime as raw;
-use crate::bindings::wasi::io::poll;
 use crate::decision::Fields;
 use crate::decision::local::Closures;
+use crate::host::poll;
+use crate::host::runtime as raw;
 use crate::{Failure, Json, Reply, Runtime, Usage, Value, failure, value};
 
 /// Something that happened in a turn. Later versions may add kinds.

@@ -1,6 +1,6 @@
 //! How much a model thinks before it answers.
 
-use crate::bindings::openprogram::agentic::runtime as raw;
+use crate::host::runtime as raw;
 
 /// How much a model thinks before it answers. What a level means is up to the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

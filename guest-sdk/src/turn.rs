@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::bindings::openprogram::agentic::{decision, runtime as raw};
 use crate::decision::{Choice, Fields, Menu, Picked, picked_from_host, resolve};
+use crate::host::{decision, runtime as raw};
 use crate::started::{RetryInfo, TurnEvent, Watch};
 use crate::{Failure, Json, Reply, Runtime, StartedTurn, failure, value};
 

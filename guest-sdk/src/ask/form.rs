@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::millis;
-use crate::bindings::openprogram::agentic::ask as raw;
+use crate::host::ask as raw;
 use crate::{Failure, Json, Value, failure, json, value};
 
 /// One field of a form.

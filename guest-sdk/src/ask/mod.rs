@@ -45,7 +45,7 @@ mod form;
 
 use std::time::Duration;
 
-use crate::bindings::openprogram::agentic::ask as raw;
+use crate::host::ask as raw;
 use crate::{Failure, failure};
 
 pub use form::{Field, Form};

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::local::Closures;
 use super::schema::{Choice, Fields};
-use crate::bindings::openprogram::agentic::decision as raw;
+use crate::host::decision as raw;
 use crate::{ExportedFunction, Failure, Json, Runtime, Value};
 
 /// The options of one decision, in the order in which the model sees them, and how to decide.

@@ -10,7 +10,7 @@ pub(crate) mod local;
 mod menu;
 mod schema;
 
-use crate::bindings::openprogram::agentic::decision as raw;
+use crate::host::decision as raw;
 use crate::{Failure, Json, failure, value};
 
 pub use menu::Menu;

@@ -2,7 +2,7 @@
 
 use super::Request;
 use crate::ExportedFunction;
-use crate::bindings::openprogram::agentic::runtime as raw;
+use crate::host::runtime as raw;
 
 impl<End> Request<'_, End> {
     /// Lets the model call a function of this component, named by its path.
