@@ -1,4 +1,4 @@
-//! Reads text files that a person named, up to a limit.
+//! Reads files that a person named, up to a limit.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,25 +11,41 @@ pub struct InputError(String);
 
 /// Reads text from a file, or from stdin when the path is `-`. More than `bytes_max` is refused.
 pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<String, InputError> {
-    let shown = if path == Path::new("-") {
+    let is_stdin = path == Path::new("-");
+    let shown = if is_stdin {
         "stdin".to_owned()
     } else {
         format!("`{}`", path.display())
     };
-    let unreadable = |error: io::Error| InputError(format!("cannot read {shown}: {error}"));
+    let bytes = match is_stdin {
+        true => read_up_to(bytes_max, &shown, || Ok(io::stdin())),
+        false => read_up_to(bytes_max, &shown, || File::open(path)),
+    }?;
+    String::from_utf8(bytes).map_err(|_| InputError(format!("{shown} is not UTF-8 text")))
+}
+
+/// Reads a file, whatever it holds. More than `bytes_max` is refused.
+pub(crate) fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, InputError> {
+    read_up_to(bytes_max, &format!("`{}`", path.display()), || {
+        File::open(path)
+    })
+}
+
+fn read_up_to<R: Read>(
+    bytes_max: u64,
+    shown: &str,
+    open: impl FnOnce() -> io::Result<R>,
+) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        io::stdin().take(bytes_max + 1).read_to_end(&mut bytes)
-    } else {
-        File::open(path).and_then(|file| file.take(bytes_max + 1).read_to_end(&mut bytes))
-    }
-    .map_err(unreadable)?;
+    open()
+        .and_then(|file| file.take(bytes_max + 1).read_to_end(&mut bytes))
+        .map_err(|error| InputError(format!("cannot read {shown}: {error}")))?;
     if bytes.len() as u64 > bytes_max {
         return Err(InputError(format!(
             "{shown} is larger than {bytes_max} bytes"
         )));
     }
-    String::from_utf8(bytes).map_err(|_| InputError(format!("{shown} is not UTF-8 text")))
+    Ok(bytes)
 }
 
 /// Opens a file that is found by its name alone. A pipe or a device of that name is refused: nobody

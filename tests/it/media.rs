@@ -59,7 +59,7 @@ fn blocks(model: &ScriptedProvider) -> Vec<String> {
     let blocks = said.flat_map(|message| &message.content).skip(1);
     let word = |block: &ContentBlock| match block.as_media() {
         Some(media) => format!("{} {}", media.mime_type, media.data.len()),
-        None if *block == ContentBlock::CacheMark => "mark".to_owned(),
+        None if block.is_cache_mark() => "mark".to_owned(),
         None => block.as_text().unwrap_or("other").to_owned(),
     };
     blocks.map(word).collect()

@@ -30,7 +30,7 @@ use openprogram_core::grant::Grants;
 use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::{MemoryStore, SessionStore};
-use openprogram_providers::OpenError;
+use openprogram_providers::{OpenError, SetupError};
 use openprogram_runtime::{GrantError, ModelOpener, NoModels, Providers, Runtime, RuntimeParts};
 use openprogram_store::{Durability, SqliteStore};
 
@@ -133,6 +133,11 @@ impl AppError {
             | Self::Edit { .. }
             | Self::NoSource(_)
             | Self::Model(OpenError::NotAName { .. }) => FailureCode::InvalidArgument,
+            Self::Model(OpenError::Failed { source, .. })
+                if matches!(source.downcast_ref(), Some(SetupError::Model { .. })) =>
+            {
+                FailureCode::InvalidArgument
+            }
             Self::Model(_) => FailureCode::NoProvider,
         }
     }

@@ -265,10 +265,7 @@ impl ProviderFactory for ServerModels {
             needs_key,
             origin: _,
         } = self.provider.clone();
-        if let Some(variable) = key_variable.filter(|_| needs_key && key.is_none()) {
-            let name = format!("{name}:{model}");
-            return Ok(Arc::new(Keyless { name, variable }));
-        }
+        let missing = key_variable.filter(|_| needs_key && key.is_none());
         let rows = self.models.profiles.iter().cloned();
         let server = KnownServer {
             provider: name,
@@ -277,6 +274,11 @@ impl ProviderFactory for ServerModels {
             key,
             profiles: Profiles::built_in()?.with_overrides(rows),
         };
+        if let Some(variable) = missing {
+            server.check(model)?;
+            let name = format!("{}:{model}", server.provider);
+            return Ok(Arc::new(Keyless { name, variable }));
+        }
         server.open(model, &self.transport.get()?)
     }
 }

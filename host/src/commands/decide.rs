@@ -22,6 +22,7 @@ use super::console::Console;
 use super::evaluate::{Put, evaluate, read_cases};
 use super::exit::{RunFailed, Usage};
 use super::progress::{self, Progress};
+use super::shown_file::read_shown;
 use super::spent::say_spent;
 use super::stop;
 use crate::app::{App, Budgets, Components, Prepared, RunChoice};
@@ -35,8 +36,8 @@ const DEFAULT_PROMPT: &str = "Pick one of the options.";
 
 /// Lets a model pick one of the options in a file, or checks a reply against them
 ///
-/// With `--reply` the reply is read and checked, and no model is asked. With a prompt or `--model`,
-/// the model picks; the decision is recorded as a session. Without any of these, or without a model,
+/// With `--reply` the reply is read and checked, and no model is asked. With a prompt, a file or
+/// `--model`, the model picks; the decision is recorded as a session. Without any of these, or without a model,
 /// the menu is printed as a model would read it. Nothing that is picked is run.
 ///
 /// The option file is JSON: {"form": "dict", "entries": [{"key": NAME, "handler": HANDLER}]} or
@@ -54,6 +55,12 @@ pub struct Args {
     /// What the model is asked
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
+    /// Show this picture, film or sound file with the prompt; may be repeated
+    ///
+    /// What it is, is told by its bytes. A model that takes none of its kind is not asked, and one that
+    /// weighs options without reading writes its pick instead, where it can.
+    #[arg(long = "file", value_name = "FILE", conflicts_with_all = ["reply", "eval"])]
+    files: Vec<PathBuf>,
     /// Give one value for hidden parameters of that name; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
     context: Vec<Pair>,
@@ -100,7 +107,9 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         return run_cases(&args, file, options.as_deref(), app, console).await;
     }
     let options = options.unwrap_or_default();
-    let is_asked = args.prompt.is_some() || args.model.is_some();
+    let media = args.files.iter().map(|file| read_shown(file));
+    let media = media.collect::<anyhow::Result<Vec<_>>>()?;
+    let is_asked = args.prompt.is_some() || args.model.is_some() || !media.is_empty();
     let has_model = args.model.is_some() || app.settings().models.names.main.is_some();
     let asks = args.reply.is_none() && is_asked && has_model;
     // Nothing is loaded for a file that stands alone.
@@ -142,6 +151,7 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         (Some(reply), _) => check_reply(reply, options, &context)?,
         (None, Some(prepared)) if asks => {
             let request = DecideRequest {
+                media,
                 context,
                 settings: settings(&args),
                 ..DecideRequest::new(args.prompt.as_deref().unwrap_or(DEFAULT_PROMPT), options)

@@ -14,6 +14,7 @@ mod graph;
 mod progress;
 mod questions;
 mod refused;
+mod shown_file;
 mod signature;
 mod spent;
 mod stop;

@@ -16,6 +16,8 @@ mod grants;
 mod help;
 mod hidden;
 mod install;
+#[cfg(unix)]
+mod interrupted;
 mod left_out;
 mod limits;
 mod locked;
@@ -26,6 +28,7 @@ mod remote;
 mod requests;
 mod run;
 mod settings;
+mod shown_files;
 mod signed;
 mod skills;
 mod terminal;

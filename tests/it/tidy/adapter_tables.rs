@@ -6,6 +6,7 @@ pub(super) const PROVIDERS: Arrows = Arrows {
     source: "host/crates/providers/src",
     modules: &[
         ("registry", &[]),
+        ("setup", &[]),
         ("script", &[]),
         ("dialect", &[]),
         ("history", &[]),
@@ -45,11 +46,12 @@ pub(super) const PROVIDERS: Arrows = Arrows {
                 "exchange",
             ],
         ),
-        ("decisions", &["profile", "failure", "transport"]),
+        ("decisions", &["profile", "setup", "failure", "transport"]),
         (
             "server",
             &[
                 "profile",
+                "setup",
                 "checks",
                 "thinking",
                 "transport",
@@ -64,6 +66,7 @@ pub(super) const PROVIDERS: Arrows = Arrows {
             &[
                 "registry",
                 "profile",
+                "setup",
                 "transport",
                 "anthropic",
                 "openai",

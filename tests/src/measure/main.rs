@@ -2,11 +2,11 @@
 //! against bare wasmtime or a bare loop in the same run. Nothing here asserts a time.
 //!
 //! `measure installed` gives the figures of the command line alone, `measure loads` those of loading
-//! components, `measure policy` those of limits and grants, `measure turns` those of turns, `measure
-//! cancel` how long it takes to stop, `measure waiting` what functions that wait for a model hold;
-//! `measure cli …` is the command line that the first measures. `measure soak COUNT` makes hostile
-//! calls instead and prints what the process held; `measure fuzz TARGET SECONDS` makes up inputs for
-//! the loader of components or for the conversion of values.
+//! components, `measure policy` those of limits and grants, `measure cancel` how long it takes to
+//! stop, `measure waiting` what functions that wait for a model hold; `measure cli …` is the command
+//! line that the first measures. `measure soak COUNT` makes hostile calls instead and prints what the process
+//! held; `measure fuzz TARGET SECONDS` makes up inputs for the loader of components or for the
+//! conversion of values.
 
 #![allow(
     clippy::print_stdout,
@@ -59,9 +59,6 @@ async fn main() -> Result<()> {
     }
     if arguments == ["loads"] {
         return loads::measure().await;
-    }
-    if arguments == ["turns"] {
-        return turns::measure().await;
     }
     if arguments == ["cancel"] {
         return cancel::measure().await;

@@ -37,7 +37,8 @@ fn message(message: &Message) -> Json {
 fn block(block: &ContentBlock) -> Json {
     match block {
         ContentBlock::Text(text) => json!({ "type": "text", "text": text }),
-        ContentBlock::CacheMark => json!({ "type": "cache_mark" }),
+        // The contract knows no time of it.
+        ContentBlock::CacheMark(_) => json!({ "type": "cache_mark" }),
         ContentBlock::ToolCall(call) => json!({
             "type": "tool_call",
             "id": call.id,
@@ -81,7 +82,7 @@ fn choice(choice: &ToolChoice) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use openprogram_core::content::{MediaKind, ThinkingLevel, ToolCall, ToolResult};
+    use openprogram_core::content::{CacheTtl, MediaKind, ThinkingLevel, ToolCall, ToolResult};
     use openprogram_core::id::SessionId;
 
     use super::*;
@@ -109,7 +110,7 @@ mod tests {
                     ContentBlock::Text("look".to_owned()),
                     image,
                     ContentBlock::media(MediaKind::Audio, "audio/wav", b"RIFF".as_slice().into()),
-                    ContentBlock::CacheMark,
+                    ContentBlock::CacheMark(CacheTtl::Hour),
                 ],
             },
             Message {

@@ -81,7 +81,7 @@ pub(crate) fn check(request: &ModelRequest, profile: &Profile) -> Result<(), Llm
     let blocks = || request.messages.iter().flat_map(|message| &message.content);
     let is_empty = |block: &ContentBlock| match block {
         ContentBlock::Text(text) => text.is_empty(),
-        ContentBlock::CacheMark => true,
+        ContentBlock::CacheMark(_) => true,
         _ => false,
     };
     if blocks().all(is_empty) {

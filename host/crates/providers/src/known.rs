@@ -14,6 +14,7 @@ use crate::openai::OPENAI_BASE_URL;
 use crate::profile::{DecisionProtocol, Profiles, Protocol};
 use crate::registry::{AlreadyRegistered, ProviderFactory, Registry};
 use crate::server::{ServerModel, ServerOptions, TextProtocol};
+use crate::setup::{SetupError, address, check_model};
 use crate::transport::Transport;
 
 /// One server, of which every model can be opened by its name.
@@ -56,11 +57,20 @@ impl KnownServer {
         }
     }
 
+    /// Checks that the server may have a model of this name; [`KnownServer::open`] does too.
+    ///
+    /// # Errors
+    /// When it can have none.
+    pub fn check(&self, model: &str) -> Result<(), SetupError> {
+        let name = format!("{}:{model}", self.provider);
+        check_model(&address(&name, &self.base_url, "")?, model)
+    }
+
     /// The model of this name on the server. Sends nothing: whether the server has it, its first
     /// reply tells.
     ///
     /// # Errors
-    /// When the URL or the key cannot be used.
+    /// When the URL or the key cannot be used, or no server can have a model of this name.
     pub fn open(
         &self,
         model: &str,

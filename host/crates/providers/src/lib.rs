@@ -25,6 +25,7 @@ mod replay_media;
 mod requests;
 pub mod script;
 pub mod server;
+mod setup;
 mod sse;
 mod thinking;
 pub mod transport;
@@ -42,4 +43,5 @@ pub use profile::{
 pub use registry::{OpenError, ProviderFactory, Registry};
 pub use script::{ScriptError, ScriptProvider};
 pub use server::{ServerModel, ServerOptions, TextProtocol};
-pub use transport::{SetupError, Transport, TransportError, TransportOptions, tls_config};
+pub use setup::SetupError;
+pub use transport::{Transport, TransportError, TransportOptions, tls_config};

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use expect_test::expect_file;
 use openprogram_core::Json;
-use openprogram_core::content::{ContentBlock, Message, Role, ThinkingLevel, ToolCall, ToolResult};
+use openprogram_core::content::{
+    CacheTtl, ContentBlock, Message, Role, ThinkingLevel, ToolCall, ToolResult,
+};
 use openprogram_core::id::SessionId;
 use openprogram_core::llm::{LlmFailure, ModelRequest, submit_tool};
 use openprogram_core::tool::{ToolChoice, ToolSpec};
@@ -15,7 +17,7 @@ use serde_json::json;
 use crate::profile::{Profile, Protocol, ThinkingForm};
 
 pub(crate) use samples::{audio, thought};
-use samples::{history, marked, response_format};
+use samples::{history, marked, marked_for_a_time, paused, response_format};
 
 /// A profile that takes everything, as for a server whose owner has marked it.
 pub(crate) fn generous(protocol: Protocol) -> Profile {
@@ -77,6 +79,10 @@ fn result(id: &str, text: &str, is_error: bool) -> ContentBlock {
         text: text.to_owned(),
         is_error,
     })
+}
+
+fn mark() -> ContentBlock {
+    ContentBlock::CacheMark(CacheTtl::Usual)
 }
 
 fn image() -> ContentBlock {
@@ -193,6 +199,7 @@ fn recorded_searches() -> Vec<(&'static str, ModelRequest)> {
     let requests = [
         ("web_search", with_tools(ToolChoice::Auto, None)),
         ("web_search_after_calls", request(None, history())),
+        ("web_search_paused", paused()),
     ];
     let searching = |request| ModelRequest {
         web_search: true,
@@ -218,14 +225,12 @@ fn recorded_hints() -> Vec<(&'static str, ModelRequest)> {
         ),
         ("thought", thought()),
         ("cache_marks", marked()),
+        ("cache_marks_for_a_time", marked_for_a_time()),
         (
             "cached_system",
             request(
                 Some("Be brief."),
-                vec![message(
-                    Role::User,
-                    vec![ContentBlock::CacheMark, text("Hello")],
-                )],
+                vec![message(Role::User, vec![mark(), text("Hello")])],
             ),
         ),
     ]
@@ -275,7 +280,7 @@ fn refused() -> Vec<(ModelRequest, &'static str)> {
         data: [0].into(),
     };
     let film = vec![message(Role::User, vec![film])];
-    let mark = vec![message(Role::User, vec![ContentBlock::CacheMark])];
+    let mark = vec![message(Role::User, vec![mark()])];
     vec![
         (request(None, vec![]), "the request holds no content"),
         (request(None, mark), "the request holds no content"),

@@ -15,8 +15,9 @@ use reqwest::header::HeaderMap;
 use crate::checks::format_ability;
 use crate::exchange::exchange;
 use crate::profile::Profile;
+use crate::setup::{SetupError, address, check_model};
 use crate::thinking::said_thinking;
-use crate::transport::{Post, SetupError, Transport, address};
+use crate::transport::{Post, Transport};
 use crate::{anthropic, openai};
 use openprogram_core::secret::Secret;
 
@@ -63,15 +64,17 @@ impl ServerModel {
     /// Makes the provider; sends nothing.
     ///
     /// # Errors
-    /// When the base URL or the key cannot be used.
+    /// When the base URL or the key cannot be used, or no server can have a model of this name.
     pub fn new(options: ServerOptions, transport: Transport) -> Result<Self, SetupError> {
         let key = options.key.filter(|key| !key.is_empty());
         let (path, headers) = match options.protocol {
             TextProtocol::OpenAi => (openai::PATH, openai::headers(key.as_ref())),
             TextProtocol::Anthropic => (anthropic::PATH, anthropic::headers(key.as_ref())),
         };
+        let url = address(&options.name, &options.base_url, path)?;
+        check_model(&url, &options.model)?;
         Ok(Self {
-            url: address(&options.name, &options.base_url, path)?,
+            url,
             headers: headers.map_err(|_| SetupError::Key {
                 name: options.name.clone(),
             })?,

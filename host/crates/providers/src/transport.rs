@@ -280,49 +280,6 @@ pub(crate) fn secret_header(
     Ok(value)
 }
 
-/// Why a provider cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SetupError {
-    /// The base URL cannot be used.
-    #[error("the base URL of `{name}` {why}; it looks like `https://HOST/PATH`")]
-    BaseUrl {
-        /// The name of the provider.
-        name: String,
-        /// What is wrong.
-        why: &'static str,
-    },
-    /// The key holds characters that no header takes.
-    #[error("the key of `{name}` holds characters that cannot be sent; copy it again")]
-    Key {
-        /// The name of the provider.
-        name: String,
-    },
-}
-
-/// The address below a base URL. The base is not repeated in errors: people put keys into URLs.
-pub(crate) fn address(name: &str, base_url: &str, path: &str) -> Result<Url, SetupError> {
-    let error = |why| SetupError::BaseUrl {
-        name: name.to_owned(),
-        why,
-    };
-    let base = base_url.trim().trim_end_matches('/');
-    let url = Url::parse(&format!("{base}{path}")).map_err(|_| error("is not a URL"))?;
-    let plain = Url::parse(base).map_err(|_| error("is not a URL"))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(error("is not an `http` or `https` URL"));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(error(
-            "holds a user name or password, which belong into the key",
-        ));
-    }
-    if plain.query().is_some() || plain.fragment().is_some() {
-        return Err(error("has a `?` or `#` part"));
-    }
-    Ok(url)
-}
-
 /// A fixed header name from its text.
 pub(crate) const fn header_name(text: &'static str) -> HeaderName {
     HeaderName::from_static(text)
@@ -331,32 +288,6 @@ pub(crate) const fn header_name(text: &'static str) -> HeaderName {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_are_built_below_the_base_url() {
-        let at = |base| address("n", base, "/chat/completions").map(String::from);
-        for (base, expected) in [
-            (
-                "https://a.example/v1",
-                "https://a.example/v1/chat/completions",
-            ),
-            (" http://[::1]:80/v1/ ", "http://[::1]/v1/chat/completions"),
-        ] {
-            assert_eq!(at(base), Ok(expected.to_owned()));
-        }
-        for base in [
-            "",
-            "a.example/v1",
-            "file:///etc/passwd",
-            "https://key@a.example/v1",
-            "https://a.example/v1?key=1",
-            "https://a.example/#x",
-        ] {
-            let message = at(base).unwrap_err().to_string();
-            assert!(message.starts_with("the base URL of `n` "), "{message}");
-            assert!(!message.contains("key@"), "{message}");
-        }
-    }
 
     #[test]
     fn a_key_that_no_header_takes_is_an_error_and_a_good_one_is_hidden() {

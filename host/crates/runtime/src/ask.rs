@@ -13,6 +13,7 @@ use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Frame;
 use crate::ladder::ask_for_arguments;
+use crate::media::tell_mismatches;
 use crate::open_pick::{Picked, PlannedDecision, only_option, tell_picked};
 use crate::ports::Ports;
 use crate::single::pick_only;
@@ -30,6 +31,7 @@ pub(crate) async fn ask(
     planned: &PlannedDecision,
 ) -> Result<Picked, Failure> {
     tell_asked(frame, &planned.menu);
+    tell_mismatches(frame, &planned.media.mismatches);
     let picked = match only_option(&planned.menu) {
         Some(option) => pick_only(ports, frame, planned, option).await?,
         None => ask_model(ports, frame, planned).await?,

@@ -168,10 +168,10 @@ pub(crate) fn bytes_to_tokens(bytes: usize) -> u64 {
 fn block_bytes(block: &ContentBlock) -> usize {
     match block {
         ContentBlock::Text(text) => text.len(),
-        ContentBlock::Thinking(thinking) => thinking.to_string().len(),
+        ContentBlock::Thinking(json) | ContentBlock::ServerTool(json) => json.to_string().len(),
         ContentBlock::ToolCall(call) => call.name.len() + call.arguments.len(),
         ContentBlock::ToolResult(result) => result.text.len(),
-        ContentBlock::CacheMark => 0,
+        ContentBlock::CacheMark(_) => 0,
         // Providers shrink a picture until it costs some hundred to some thousand tokens.
         _ => MEDIA_TOKENS * BYTES_PER_TOKEN as usize,
     }

@@ -160,7 +160,7 @@ impl Said {
 pub(crate) fn recorded(content: &[ContentBlock]) -> Json {
     let texts: Vec<_> = content
         .iter()
-        .filter(|block| **block != ContentBlock::CacheMark)
+        .filter(|block| !block.is_cache_mark())
         .map(|block| match block {
             ContentBlock::Text(text) => text.clone(),
             other => match other.as_media() {

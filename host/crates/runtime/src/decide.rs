@@ -15,8 +15,9 @@ use crate::ask::ask;
 use crate::complete::{lent_provider, provider_of};
 use crate::frame::{Frame, overlaid};
 use crate::limits::MENU_RETRIES_MAX;
+use crate::media::settled;
 use crate::menu::{menu_in_frame, of_option};
-use crate::open_pick::{Picked, PlannedDecision, only_option};
+use crate::open_pick::{Picked, PlannedDecision, ShownMedia, only_option};
 use crate::ports::Ports;
 use crate::request::{DecideRequest, DecidedPick};
 use crate::resolve::resolve;
@@ -133,6 +134,7 @@ pub(crate) fn plan_decision(
     let planned = PlannedDecision {
         runtime,
         prompt: request.prompt,
+        media: ShownMedia::default(),
         menu: menu_in_frame(ports, frame, request.options)?,
         context: overlaid(&frame.context, &request.context),
         max_retries: request.max_retries,
@@ -153,6 +155,7 @@ pub(crate) fn plan_at_top(
     let planned = PlannedDecision {
         runtime: RuntimeRole::Main.into(),
         prompt: request.prompt.clone(),
+        media: shown(ports, request)?,
         menu: Menu::new(request.options.clone()).map_err(|error| error.to_failure())?,
         context: request.context.clone(),
         max_retries: request.max_retries,
@@ -163,6 +166,21 @@ pub(crate) fn plan_at_top(
         lent_provider(ports, RuntimeRole::Main)?;
     }
     can_run(planned)
+}
+
+/// The media of a decision, which holds nothing else.
+pub(crate) fn shown(ports: &Ports, request: &DecideRequest) -> Result<ShownMedia, Failure> {
+    let mut content = request.media.clone();
+    if content.iter().any(|block| block.as_media().is_none()) {
+        let message = "a decision is shown images, video and audio only; texts go into its prompt";
+        let failure = Failure::new(FailureCode::InvalidArgument, message);
+        return Err(failure.with("path", "media"));
+    }
+    let mismatches = settled(ports, &mut content)?;
+    Ok(ShownMedia {
+        content,
+        mismatches,
+    })
 }
 
 /// Checks that whatever is picked can run: what a model may not give is there already.

@@ -32,7 +32,7 @@ pub(crate) async fn ask_once<'a>(
     facts: JsonObject,
 ) -> Result<OpenPick<'a>, Failure> {
     let mut passed_over = JsonObject::new();
-    match weighs(asker.provider, menu) {
+    match weighs(asker.provider, menu, planned) {
         Weighs::Yes => return weigh(asker, planned, menu, facts).await,
         Weighs::No => {}
         Weighs::NotThis(why) if asker.provider.abilities().text => {
@@ -41,8 +41,12 @@ pub(crate) async fn ask_once<'a>(
         Weighs::NotThis(why) => {
             let name = asker.provider.name();
             let message = format!(
-                "`{name}` cannot make this decision: {why}; group the options, or name a model \
-                 that writes"
+                "`{name}` cannot make this decision: {why}; {}name a model that writes",
+                if has_media(planned) {
+                    ""
+                } else {
+                    "group the options, or "
+                }
             );
             return Err(Failure::new(FailureCode::NoProvider, message).with("model", name));
         }
@@ -126,11 +130,19 @@ enum Weighs {
     NotThis(String),
 }
 
-fn weighs(provider: &dyn Provider, menu: &Menu) -> Weighs {
+fn has_media(planned: &PlannedDecision) -> bool {
+    !planned.media.content.is_empty()
+}
+
+fn weighs(provider: &dyn Provider, menu: &Menu, planned: &PlannedDecision) -> Weighs {
     let (abilities, limits) = (provider.abilities(), provider.decision_limits());
     let count = menu.options().len();
     if !abilities.decide || (abilities.text && count == 1) {
         return Weighs::No;
+    }
+    if has_media(planned) {
+        let told = "it weighs options by words alone, and the decision shows a file";
+        return Weighs::NotThis(told.to_owned());
     }
     let (least, most) = (limits.options_min, limits.options_max);
     if (least..=most).contains(&count) {

@@ -87,6 +87,7 @@ mod ladder;
 mod life;
 mod limits;
 mod local;
+mod media;
 mod menu;
 mod model_fn;
 mod on_retry;
@@ -202,6 +203,15 @@ impl Runtime {
         let provider = complete::lent_provider(&self.ports, RuntimeRole::Main)?;
         complete::check_writes(provider)?;
         Ok(provider.name())
+    }
+
+    /// Checks a turn as [`Runtime::exec`] would before it asks a model: that there is one, that it has
+    /// what the turn wants of it, that the turn says something. Makes and records nothing.
+    ///
+    /// # Errors
+    /// Those with which the turn would be refused.
+    pub fn check_turn(&self, request: TurnRequest) -> Result<(), Failure> {
+        top::check(&self.ports, request)
     }
 
     /// How often a model request is tried at most, the first time included.

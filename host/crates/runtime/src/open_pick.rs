@@ -1,5 +1,6 @@
 //! A valid pick whose node is still open, so that what becomes of it is recorded with it.
 
+use openprogram_core::content::{ContentBlock, MediaMismatch};
 use openprogram_core::decision::{
     Confidence, ConfidenceSource, DecisionSettings, LowConfidence, Menu, MenuOption, Pick,
     PickError, Settled, settle,
@@ -34,12 +35,22 @@ pub(crate) mod method {
 pub(crate) struct PlannedDecision {
     pub(crate) runtime: RuntimeRef,
     pub(crate) prompt: String,
+    /// What is shown before the prompt.
+    pub(crate) media: ShownMedia,
     pub(crate) menu: Menu,
     /// The context of the frame with that of the menu laid over it.
     pub(crate) context: JsonObject,
     pub(crate) max_retries: u32,
     /// Checked against the menu.
     pub(crate) settings: DecisionSettings,
+}
+
+/// Media of a decision, under its true type.
+#[derive(Debug, Default)]
+pub(crate) struct ShownMedia {
+    pub(crate) content: Vec<ContentBlock>,
+    /// What was mistaken for something else.
+    pub(crate) mismatches: Vec<MediaMismatch>,
 }
 
 /// A valid pick and the turn that made it.

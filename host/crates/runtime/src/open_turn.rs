@@ -218,6 +218,7 @@ pub(crate) fn facts_of(stop: StopReason) -> JsonObject {
     let mut facts = JsonObject::new();
     let unusual = match stop {
         StopReason::End | StopReason::ToolUse => return facts,
+        StopReason::Paused => "paused",
         StopReason::Length => "length",
         StopReason::Refusal => "refusal",
         StopReason::Other => "other",

@@ -11,16 +11,36 @@ use openprogram_core::{Json, JsonObject};
 /// One such tool.
 pub(crate) struct OwnTool {
     pub(crate) tool: HostTool,
+    /// Whose it is.
+    pub(crate) owner: ToolOwner,
     validator: Validator,
 }
 
+/// Whose a tool is that is no function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolOwner {
+    /// Whoever makes the turn brought it along.
+    Turn,
+    /// The host offers it where there are skills.
+    Skills,
+}
+
 impl OwnTool {
+    /// What it is, for an error about two of one name.
+    pub(crate) fn described(&self) -> String {
+        let name = &self.tool.spec.name;
+        match self.owner {
+            ToolOwner::Turn => format!("the tool `{name}` of the turn itself"),
+            ToolOwner::Skills => format!("the tool `{name}` that reads skills"),
+        }
+    }
+
     /// Checks the spec.
     ///
     /// # Errors
     /// `invalid-argument` for a name that not every provider takes, and for a schema that is none,
     /// or that arguments cannot be checked against.
-    pub(crate) fn new(tool: HostTool) -> Result<Self, Failure> {
+    pub(crate) fn new(tool: HostTool, owner: ToolOwner) -> Result<Self, Failure> {
         let name = &tool.spec.name;
         if !is_tool_name(name) {
             let shown: String = name.chars().take(64).collect();
@@ -43,7 +63,11 @@ impl OwnTool {
         }
         let format = ResponseFormat::of_schema("arguments", schema.clone()).map_err(unusable)?;
         let validator = format.validator().map_err(unusable)?;
-        Ok(Self { tool, validator })
+        Ok(Self {
+            tool,
+            owner,
+            validator,
+        })
     }
 
     /// Checks arguments against the schema.

@@ -11,7 +11,7 @@ pub(crate) fn reply_bytes(reply: &ModelReply) -> usize {
     let texts = reply.content.iter().filter_map(ContentBlock::as_text);
     let written = |call: &ToolCall| call.id.len() + call.name.len() + call.arguments.len();
     let thought = reply.content.iter().map(|block| match block {
-        ContentBlock::Thinking(thinking) => thinking.to_string().len(),
+        ContentBlock::Thinking(json) | ContentBlock::ServerTool(json) => json.to_string().len(),
         _ => 0,
     });
     let calls = reply.tool_calls().map(written);

@@ -48,6 +48,9 @@ pub struct RunOutcome {
 pub struct DecideRequest {
     /// The prompt.
     pub prompt: String,
+    /// Pictures, films and sound that the model is shown before the prompt, and nothing else. A model
+    /// that weighs options sees none, so one that writes is needed.
+    pub media: Vec<ContentBlock>,
     /// The options in order, their functions looked up.
     pub options: Vec<MenuOption>,
     /// Values for hidden parameters; a required one that is missing ends the decision.
@@ -184,6 +187,7 @@ impl DecideRequest {
     pub fn new(prompt: impl Into<String>, options: Vec<MenuOption>) -> Self {
         Self {
             prompt: prompt.into(),
+            media: Vec::new(),
             options,
             context: JsonObject::new(),
             max_retries: 1,

@@ -9,6 +9,7 @@ use openprogram_core::skill::{SKILL_TOOL, Skills};
 use openprogram_core::tool_filter::NONE;
 
 use crate::frame::Frame;
+use crate::own_tool::ToolOwner;
 use crate::ports::Ports;
 use crate::tools::Tools;
 
@@ -32,7 +33,7 @@ pub(crate) fn offer_skills(
     }
     let has_tool = may_read(ports, frame, request, tools);
     if has_tool {
-        tools.add_own(&reading(&skills))?;
+        tools.add_own(&reading(&skills), ToolOwner::Skills)?;
     }
     Ok(skills.block(has_tool))
 }

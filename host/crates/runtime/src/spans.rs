@@ -133,6 +133,7 @@ pub(crate) fn record_reply(span: &Span, reply: &ModelReply, said: bool) {
     let reason = match reply.stop {
         StopReason::End => "stop",
         StopReason::ToolUse => "tool_call",
+        StopReason::Paused => "pause",
         StopReason::Length => "length",
         StopReason::Refusal => "content_filter",
         StopReason::Other => "other",

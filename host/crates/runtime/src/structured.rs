@@ -97,7 +97,8 @@ impl PlannedFormat {
             StopReason::Length | StopReason::Other => {
                 return Read::Misfit(StructuredError::incomplete());
             }
-            StopReason::End | StopReason::ToolUse => {}
+            // A reply that was paused comes here with calls alone; else it goes on.
+            StopReason::End | StopReason::ToolUse | StopReason::Paused => {}
         }
         let text = match (self.way, submits().next()) {
             (FormatWay::Native, _) => reply.text(),

@@ -19,7 +19,7 @@ use serde_json::json;
 
 use crate::call::find_function;
 use crate::frame::{Frame, InheritedTools, TurnTools};
-use crate::own_tool::OwnTool;
+use crate::own_tool::{OwnTool, ToolOwner};
 use crate::ports::Ports;
 
 /// How many characters an error repeats of a name that means nothing.
@@ -91,7 +91,7 @@ impl Tools {
             own: BTreeMap::new(),
         };
         for tool in own {
-            tools.add_own(tool)?;
+            tools.add_own(tool, ToolOwner::Turn)?;
         }
         let facts = facts(ports, request, &filter);
         Ok((tools, facts))
@@ -100,12 +100,20 @@ impl Tools {
     /// Adds a tool that is no function.
     ///
     /// # Errors
-    /// `invalid-argument` when it cannot be told, or its name is taken.
-    pub(crate) fn add_own(&mut self, tool: &HostTool) -> Result<(), Failure> {
+    /// `invalid-argument` when it cannot be told, or its name is taken, with both owners.
+    pub(crate) fn add_own(&mut self, tool: &HostTool, owner: ToolOwner) -> Result<(), Failure> {
         let name = &tool.spec.name;
-        let own = OwnTool::new(tool.clone())?;
-        if self.find(name).is_some() {
-            let message = format!("the turn has two tools `{name}`; rename one of them");
+        let own = OwnTool::new(tool.clone(), owner)?;
+        let taken = self.find(name).map(|taken| match taken {
+            Tool::Function(function) => format!("the function `{}`", function.name),
+            Tool::Own(taken) => taken.described(),
+        });
+        if let Some(taken) = taken {
+            let message = format!(
+                "two tools of the turn have one name for a model: {taken} and {}; rename one of \
+                 them",
+                own.described()
+            );
             return Err(invalid("tools", message));
         }
         self.own.insert(name.clone(), own);

@@ -200,6 +200,11 @@ pub(crate) async fn exec(
     top.make(ports, planned, work, stop).await
 }
 
+pub(crate) fn check(ports: &Ports, request: TurnRequest) -> Result<(), Failure> {
+    let top = Top::new(ports, &request);
+    plan_turn(ports, &top.frame, request.turn).map(drop)
+}
+
 pub(crate) async fn exec_closing(
     ports: &Arc<Ports>,
     request: TurnRequest,

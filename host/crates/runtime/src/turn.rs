@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use openprogram_core::JsonObject;
-use openprogram_core::content::{ContentBlock, MediaKind, MediaMismatch, settle_media};
+use openprogram_core::content::{ContentBlock, MediaMismatch};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::{ExecRequest, TurnEvent, TurnWatcher};
@@ -11,12 +11,11 @@ use openprogram_core::llm::{BesideFormat, FormatWay, Provider};
 use openprogram_core::schema::names_equal;
 use openprogram_core::structured::{ResponseFormat, SUBMIT_TOOL};
 use openprogram_core::tool::ToolChoice;
-use serde_json::json;
 
 use crate::complete::{Said, check_writes, provider_of, thinking_facts};
-use crate::events::Event;
 use crate::frame::Frame;
 use crate::limits::SYSTEM_BYTES_MAX;
+use crate::media::{check_bytes, mismatch_facts, settled, tell_mismatches};
 use crate::ports::Ports;
 use crate::skills::offer_skills;
 use crate::structured::{PlannedFormat, plan_format};
@@ -118,7 +117,8 @@ pub(crate) fn plan_watched_turn(
         }
         choice => tools.choice(&ports.parts.catalog, frame, choice)?,
     };
-    facts.extend(told_mismatches(frame, mismatches));
+    facts.extend(mismatch_facts(&mismatches));
+    tell_mismatches(frame, &mismatches);
     Ok(PlannedTurn {
         runtime: request.runtime,
         said: Said { system, content },
@@ -165,7 +165,7 @@ fn said(
         Failure::new(FailureCode::InvalidArgument, message).with("path", path)
     };
     let is_said = |block: &ContentBlock| {
-        let is_text = matches!(block, ContentBlock::Text(_) | ContentBlock::CacheMark);
+        let is_text = matches!(block, ContentBlock::Text(_) | ContentBlock::CacheMark(_));
         is_text || block.as_media().is_some()
     };
     if !content.iter().all(is_said) {
@@ -180,63 +180,13 @@ fn said(
         limits.prompt_bytes,
         "text",
     )?;
-    for kind in MediaKind::ALL {
-        let media = content.iter().filter_map(ContentBlock::as_media);
-        let of_kind = media.filter(|media| media.kind == kind);
-        let (which, most) = limits.media().of(kind);
-        check_bytes(
-            which,
-            of_kind.map(|media| media.data.len()),
-            most,
-            kind.as_str(),
-        )?;
-    }
-    let mismatches = settle_media(&mut content).map_err(|error| {
-        let path = format!("content[{}]", error.part);
-        invalid(&path, error.to_string())
-    })?;
+    let mismatches = settled(ports, &mut content)?;
     content.retain(|block| block.as_text().is_none_or(|text| !text.trim().is_empty()));
-    if content
-        .iter()
-        .all(|block| *block == ContentBlock::CacheMark)
-    {
+    if content.iter().all(ContentBlock::is_cache_mark) {
         let message = "the turn says nothing; give it a text or an image".to_owned();
         return Err(invalid("content", message));
     }
     Ok((content, mismatches))
-}
-
-fn check_bytes(
-    which: &'static str,
-    lengths: impl Iterator<Item = usize>,
-    most: u64,
-    what: &str,
-) -> Result<(), Failure> {
-    let count: u64 = lengths.map(|length| length as u64).sum();
-    if count <= most {
-        return Ok(());
-    }
-    let message = format!("the turn has {count} bytes of {what}; the most is {most}");
-    Err(Failure::limit(which, most, message))
-}
-
-/// Tells the watcher what media was mistaken for, and gives the fact of the node.
-fn told_mismatches(frame: &Frame, mismatches: Vec<MediaMismatch>) -> JsonObject {
-    let mut facts = JsonObject::new();
-    if mismatches.is_empty() {
-        return facts;
-    }
-    let listed = mismatches
-        .iter()
-        .map(|m| json!({"part": m.part, "said": m.said, "found": m.found}));
-    facts.insert("media_mismatch".to_owned(), listed.collect());
-    for mismatch in mismatches {
-        frame.run.emit(|| Event::MediaMismatch {
-            caller: frame.node.clone(),
-            mismatch,
-        });
-    }
-    facts
 }
 
 /// The system prompt with the list of skills below it, which has bounds of its own.

@@ -14,6 +14,7 @@ use openprogram_core::structured::ResponseFormat;
 
 use crate::complete::{Asker, Said, check_writes, summed};
 use crate::events::Event;
+use crate::media::mismatch_facts;
 use crate::open_pick::{CERTAIN, OpenPick, PlannedDecision, method, no_pick_facts, only_option};
 use crate::open_turn::OpenTurn;
 
@@ -42,10 +43,14 @@ pub(crate) async fn write<'a>(
     facts: JsonObject,
 ) -> Result<OpenPick<'a>, Failure> {
     check_writes(asker.provider)?;
+    let mut content = planned.media.content.clone();
+    content.push(ContentBlock::Text(planned.prompt.clone()));
     let said = Said {
         system: asker.frame.system(asker.runtime),
-        content: vec![ContentBlock::Text(planned.prompt.clone())],
+        content,
     };
+    let mut facts = facts;
+    facts.extend(mismatch_facts(&planned.media.mismatches));
     let content = said.followed_by(render_menu(menu).trim_end());
     let first = asker.ask_for_text(said.system.clone(), content, shape, facts);
     let first = first.await?;
@@ -66,7 +71,7 @@ pub(crate) async fn write_again<'a>(
     check_writes(asker.provider)?;
     let said = Said {
         system: asker.frame.system(planned.runtime),
-        content: Vec::new(),
+        content: planned.media.content.clone(),
     };
     let content = said.followed_by(&render_retry(&planned.menu, reply, error));
     let first = asker.ask_for_text(said.system.clone(), content, None, JsonObject::new());

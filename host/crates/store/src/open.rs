@@ -21,10 +21,6 @@ const MODE_RETRY: Duration = Duration::from_millis(2);
 /// The most bytes that the write-ahead file keeps once its content is in the database.
 const WAL_BYTES_KEPT: i64 = 16 << 20;
 
-/// Pages that a connection keeps in memory, in KiB: the upper parts of the indexes of some hundred
-/// thousand nodes, so that an append to a long session costs what it costs in a short one.
-const PAGES_KEPT_KIB: i64 = 16 << 10;
-
 /// Statements that a connection keeps prepared; the store has fewer.
 const STATEMENTS_KEPT: usize = 32;
 
@@ -80,7 +76,6 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "cache_size", -PAGES_KEPT_KIB)?;
     // A file from elsewhere may carry triggers and views; they run nothing beyond plain SQL.
     connection.pragma_update(None, "trusted_schema", false)
 }

@@ -1,9 +1,16 @@
 //! What a line of a chat says: something for the model, or a command for the program.
 
+use openprogram_core::content::{NoThinkingLevel, ThinkingLevel};
+
+use crate::text::one_line;
+
 /// What the commands do, as `/help` tells it.
 pub(super) const HELP: &str = "\
 /help             what can be typed
 /model [NAME]     the model, or another one from the next turn on
+/thinking [LEVEL] how much the model thinks, or another level: off, low, medium, high, xhigh
+/file [PATH]      show a picture, film or sound file with the next turn; `none` takes all back
+/web-search [on]  whether the model may search the web, or `on` or `off`
 /toolset [NAME]   what the model may call, or another set: full, none, or one of the project
 /tools            the functions that the model may call
 /session [ID]     the session, or another one from the next turn on
@@ -32,6 +39,10 @@ pub(super) enum Said {
 pub(super) enum Command {
     Help,
     Model(Option<String>),
+    Thinking(Option<ThinkingLevel>),
+    /// A path that may hold blanks.
+    File(Option<String>),
+    WebSearch(Option<bool>),
     Toolset(Option<String>),
     Tools,
     Session(Option<String>),
@@ -52,6 +63,10 @@ pub(super) fn read(text: &str) -> Said {
     if command.starts_with('/') {
         return Said::Text(command.to_owned());
     }
+    if let Some(path) = command.strip_prefix("file ") {
+        let path = Some(path.trim()).filter(|path| !path.is_empty());
+        return Said::Command(Command::File(path.map(str::to_owned)));
+    }
     let mut words = command.split_whitespace();
     let name = words.next().unwrap_or_default();
     let argument = words.next().map(str::to_owned);
@@ -67,6 +82,19 @@ pub(super) fn read(text: &str) -> Said {
     match name {
         "help" => alone(Command::Help),
         "model" => Said::Command(Command::Model(argument)),
+        "thinking" => match argument.as_deref().map(str::parse).transpose() {
+            Ok(level) => Said::Command(Command::Thinking(level)),
+            Err(NoThinkingLevel(word)) => {
+                Said::Wrong(NoThinkingLevel(one_line(&word, 40)).to_string())
+            }
+        },
+        "file" => alone(Command::File(None)),
+        "web-search" => match argument.as_deref() {
+            None => Said::Command(Command::WebSearch(None)),
+            Some("on") => Said::Command(Command::WebSearch(Some(true))),
+            Some("off") => Said::Command(Command::WebSearch(Some(false))),
+            Some(_) => Said::Wrong("`/web-search` takes `on` or `off`".to_owned()),
+        },
         "toolset" => Said::Command(Command::Toolset(argument)),
         "tools" => alone(Command::Tools),
         "session" => Said::Command(Command::Session(argument)),
@@ -75,7 +103,7 @@ pub(super) fn read(text: &str) -> Said {
         "quit" | "exit" => alone(Command::Quit),
         _ => Said::Wrong(format!(
             "there is no command `/{}`; `/help` lists them, and `//` begins a text with `/`",
-            crate::text::one_line(name, 40)
+            one_line(name, 40)
         )),
     }
 }
@@ -105,6 +133,29 @@ mod tests {
                 Said::Command(Command::Toolset(Some("none".to_owned()))),
             ),
             ("/exit", Said::Command(Command::Quit)),
+            (
+                "/thinking high",
+                Said::Command(Command::Thinking(Some(ThinkingLevel::High))),
+            ),
+            (
+                "/thinking much",
+                wrong(
+                    "`much` is no level of thinking; there are `off`, `low`, `medium`, `high` and `xhigh`",
+                ),
+            ),
+            (
+                "/file  my holiday.png \n",
+                Said::Command(Command::File(Some("my holiday.png".to_owned()))),
+            ),
+            ("/file ", Said::Command(Command::File(None))),
+            (
+                "/web-search off",
+                Said::Command(Command::WebSearch(Some(false))),
+            ),
+            (
+                "/web-search maybe",
+                wrong("`/web-search` takes `on` or `off`"),
+            ),
             ("/stop now", wrong("`/stop` stands alone")),
             (
                 "/model a b",
@@ -124,7 +175,17 @@ mod tests {
     #[test]
     fn the_help_names_every_command() {
         for command in [
-            "help", "model", "toolset", "tools", "session", "new", "stop", "quit",
+            "help",
+            "model",
+            "thinking",
+            "file",
+            "web-search",
+            "toolset",
+            "tools",
+            "session",
+            "new",
+            "stop",
+            "quit",
         ] {
             assert!(HELP.contains(&format!("/{command} ")), "{command}");
             assert!(

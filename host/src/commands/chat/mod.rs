@@ -5,37 +5,35 @@
 
 mod command;
 mod input;
+mod obey;
 mod told;
 mod toolset;
+mod turn;
+mod wanted;
 mod watcher;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
-use openprogram_core::JsonObject;
-use openprogram_core::content::ContentBlock;
+use openprogram_core::content::{ContentBlock, ThinkingLevel};
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::{FunctionRef, RuntimeRole};
-use openprogram_core::guest::{ExecReply, ExecRequest};
 use openprogram_core::id::SessionId;
-use openprogram_runtime::{TurnOutcome, TurnRequest};
-use tokio::sync::Notify;
 
-use self::command::{Command, HELP, Said, read};
+use self::command::{Said, read};
 use self::input::{Entry, Input};
 use self::toolset::Toolset;
-use self::watcher::Watcher;
+use self::wanted::Wanted;
+use super::arguments::thinking_levels;
 use super::console::Console;
-use super::exit::{Exit, Report};
 use super::progress;
-use super::questions::{TerminalQuestions, Typed};
-use super::signature::signature;
-use super::spent::tokens;
+use super::questions::TerminalQuestions;
+use super::shown_file::read_shown;
 use super::stop::{Asked, Signals};
-use super::time::duration;
-use crate::app::{App, Budgets, Components, Prepared, RunChoice};
-use crate::settings::ModelNames;
+use crate::app::{App, Prepared};
 use crate::text::one_line;
+
+/// Files that are kept for the next turn.
+const FILES_MAX: usize = 32;
 
 /// Talks with a model, turn by turn, in one session
 ///
@@ -50,6 +48,17 @@ pub struct Args {
     /// The model, in place of that of the project
     #[arg(long, value_name = "PROVIDER:MODEL")]
     model: Option<String>,
+    /// How much the model thinks, in place of what the project says
+    #[arg(long, value_name = "LEVEL", value_parser = thinking_levels())]
+    thinking: Option<ThinkingLevel>,
+    /// Show this picture, film or sound file with the first turn; may be repeated
+    ///
+    /// What it is, is told by its bytes. A turn that the model cannot take is refused before it is sent.
+    #[arg(long = "file", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Let the model search the web with its provider's own tool; refused for a model without one
+    #[arg(long)]
+    web_search: bool,
     /// Go on in this session instead of starting one
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -79,6 +88,9 @@ struct Chat<'a> {
     prepared: Prepared,
     /// The name of the model.
     model: String,
+    wanted: Wanted,
+    /// What is shown with the next turn.
+    files: Vec<Attached>,
     questions: Arc<TerminalQuestions>,
     input: Input,
     signals: Signals,
@@ -86,6 +98,13 @@ struct Chat<'a> {
     /// The session; `None` until the first turn makes one.
     session: Option<SessionId>,
     json: bool,
+}
+
+/// A file for the next turn.
+struct Attached {
+    /// Its path, as it was typed.
+    path: String,
+    block: ContentBlock,
 }
 
 /// Whether the chat goes on.
@@ -105,18 +124,42 @@ impl<'a> Chat<'a> {
         // Each turn has a progress of its own.
         let (pauser, _) = progress::pauses();
         let questions = Arc::new(TerminalQuestions::with_lines(pauser, input.lines.clone()));
-        let (prepared, model) = prepare(app, args.model.clone(), &questions, console).await?;
-        Ok(Self {
+        let wanted = Wanted {
+            model: args.model.clone(),
+            thinking: args.thinking,
+            web_search: args.web_search,
+        };
+        let (prepared, model) = wanted.prepare(app, &questions, console).await?;
+        let mut chat = Self {
             app,
             prepared,
             model,
+            wanted,
+            files: Vec::new(),
             questions,
             input,
             signals: Signals::listen(),
             toolset,
             session: None,
             json: args.json,
-        })
+        };
+        for file in &args.files {
+            chat.attach(file)?;
+        }
+        Ok(chat)
+    }
+
+    /// Keeps a file for the next turn.
+    fn attach(&mut self, path: &Path) -> anyhow::Result<()> {
+        if self.files.len() == FILES_MAX {
+            let message = format!("a turn of a chat shows at most {FILES_MAX} files");
+            return Err(Failure::limit("files", FILES_MAX as u64, message).into());
+        }
+        self.files.push(Attached {
+            block: read_shown(path)?,
+            path: path.display().to_string(),
+        });
+        Ok(())
     }
 
     /// Goes on in a session that is there.
@@ -199,202 +242,4 @@ impl<'a> Chat<'a> {
             }
         }
     }
-
-    async fn obey(&mut self, command: Command, console: &mut Console) -> anyhow::Result<After> {
-        match command {
-            Command::Help => console.say(HELP),
-            Command::Model(None) => console.say(&self.model),
-            Command::Model(Some(name)) => {
-                match prepare(self.app, Some(name), &self.questions, console).await {
-                    Ok((prepared, model)) => {
-                        console.say(&format!("the model is {model} now"));
-                        (self.prepared, self.model) = (prepared, model);
-                    }
-                    // The chat goes on with the one it has.
-                    Err(error) => Report::of(&error).say_to(console),
-                }
-            }
-            Command::Toolset(None) => console.say(self.toolset.name()),
-            Command::Toolset(Some(name)) => {
-                match Toolset::parse(&name, &self.app.settings().tool_sets) {
-                    Ok(toolset) => {
-                        console.say(&format!("the toolset is {} now", toolset.name()));
-                        self.toolset = toolset;
-                    }
-                    Err(problem) => console.say(&problem),
-                }
-            }
-            Command::Tools => self.say_tools(console),
-            Command::Session(None) => match &self.session {
-                Some(session) => console.say(&format!("session {session}")),
-                None => console.say("there is no session yet; the first turn makes one"),
-            },
-            Command::Session(Some(id)) => {
-                let entered = match SessionId::parse(&id) {
-                    Ok(session) => self.enter(session).await,
-                    Err(error) => Err(error.into()),
-                };
-                match entered {
-                    Ok(()) => console.say("the chat goes on in this session"),
-                    Err(error) => Report::of(&error).say_to(console),
-                }
-            }
-            Command::New => {
-                self.session = None;
-                console.say("the next turn starts a new session");
-            }
-            Command::Stop => console.say("no turn runs"),
-            Command::Quit => return Ok(After::Quit),
-        }
-        Ok(After::GoOn)
-    }
-
-    fn say_tools(&self, console: &mut Console) {
-        let catalog = self.prepared.runtime.catalog();
-        let sets = &self.app.settings().tool_sets;
-        let functions = self.toolset.functions(catalog, sets).into_iter();
-        let line = |function: Result<FunctionRef, String>| match function {
-            Ok(function) => one_line(&signature(&function), 1_000),
-            Err(missing) => one_line(&missing, 1_000),
-        };
-        let lines: Vec<_> = functions.map(line).collect();
-        match lines.is_empty() {
-            true => console.say("the model may call nothing"),
-            false => console.say(&lines.join("\n")),
-        }
-    }
-
-    /// Makes one turn and tells what came of it.
-    async fn turn(&mut self, text: String, console: &mut Console) -> anyhow::Result<After> {
-        let began = Instant::now();
-        let mut watcher = Watcher::start(&self.questions, &self.app.settings().terminal, self.json);
-        let mut turn = ExecRequest::new(RuntimeRole::Main, vec![ContentBlock::Text(text)]);
-        turn.tools = self.toolset.tools();
-        let request = TurnRequest {
-            turn,
-            context: JsonObject::new(),
-            session: self.session.clone(),
-            provider: None,
-            events: watcher.sender(),
-            on_retry: None,
-        };
-        let (outcome, after) = self.watched(request, &mut watcher, console).await?;
-        let are_shown = watcher.finish(console).await?;
-        if outcome.session.is_some() {
-            self.session.clone_from(&outcome.session);
-        }
-        match outcome.result {
-            Ok(reply) => self.tell(&reply, are_shown, began, console)?,
-            Err(failure) if self.json => {
-                let error = told::error(self.session.as_ref(), &failure);
-                console.json_line(&error)?;
-            }
-            Err(failure) => Report::of(&failure.into()).say_to(console),
-        }
-        Ok(after)
-    }
-
-    /// Waits for the end of a turn, and does what is asked meanwhile.
-    async fn watched(
-        &mut self,
-        request: TurnRequest,
-        watcher: &mut Watcher,
-        console: &mut Console,
-    ) -> anyhow::Result<(TurnOutcome<ExecReply>, After)> {
-        let runtime = self.prepared.runtime.clone();
-        let stop = Notify::new();
-        let mut turn = Box::pin(runtime.exec_until(request, stop.notified()));
-        let mut asking = self.questions.asking();
-        let (mut after, mut is_stopping) = (After::GoOn, false);
-        loop {
-            // What is typed while a question is on the screen is an answer to it.
-            let is_asking = *asking.borrow_and_update();
-            let listens = self.input.is_terminal && !self.input.is_over && !is_asking;
-            tokio::select! {
-                biased;
-                outcome = &mut turn => return Ok((outcome, after)),
-                event = watcher.next() => if let Some(event) = event.as_ref().and_then(told::event) {
-                    console.json_line(&event)?;
-                },
-                asked = self.signals.next() => {
-                    if is_stopping {
-                        // It does not stop; whoever asks twice does not want to wait.
-                        std::process::exit(Exit::Stopped as i32);
-                    }
-                    is_stopping = true;
-                    stop.notify_one();
-                    if asked == Asked::Terminate {
-                        after = After::Quit;
-                    }
-                }
-                changed = asking.changed() => if changed.is_err() {
-                    // The questions live as long as the chat.
-                    self.input.is_over = true;
-                },
-                typed = self.input.lines.next(), if listens => match typed {
-                    Some(Typed::Line(line)) => match read(&line) {
-                        Said::Command(Command::Stop) => stop.notify_one(),
-                        Said::Command(Command::Quit) => {
-                            after = After::Quit;
-                            stop.notify_one();
-                        }
-                        _ => self.input.keep(line),
-                    },
-                    Some(Typed::End) => after = After::Quit,
-                    None => self.input.is_over = true,
-                },
-            }
-        }
-    }
-
-    fn tell(
-        &self,
-        reply: &ExecReply,
-        is_shown: bool,
-        began: Instant,
-        console: &mut Console,
-    ) -> anyhow::Result<()> {
-        if self.json {
-            let reply = told::reply(self.session.as_ref(), reply);
-            return Ok(console.json_line(&reply)?);
-        }
-        if !is_shown {
-            console.text(&reply.text)?;
-        }
-        if self.input.is_terminal {
-            let took = i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX);
-            console.say(&format!("{}; {}", tokens(&reply.usage), duration(took)));
-        }
-        Ok(())
-    }
-}
-
-async fn prepare(
-    app: &App,
-    model: Option<String>,
-    questions: &Arc<TerminalQuestions>,
-    console: &mut Console,
-) -> anyhow::Result<(Prepared, String)> {
-    let limits = app.settings().limits;
-    let choice = RunChoice {
-        components: Components::Project,
-        models: Some(ModelNames {
-            main: model,
-            ..ModelNames::default()
-        }),
-        thinking: None,
-        budgets: Budgets {
-            tokens: limits.max_tokens,
-            run_ms: limits.max_time_s.map(|seconds| seconds * 1_000),
-            model_turns: limits.max_turns,
-        },
-        is_recorded: true,
-    };
-    let questions = Arc::clone(questions);
-    let prepared = app
-        .prepare_asking(&choice, questions, console.words())
-        .await?;
-    prepared.say_left_out(console.words());
-    let model = prepared.runtime.writing_model()?.to_owned();
-    Ok((prepared, model))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use openprogram_core::content::{ContentBlock, MediaKind, media_of, media_of_file};
+use openprogram_core::content::{CacheTtl, ContentBlock, MediaKind, media_of, media_of_file};
 use openprogram_core::failure::Failure;
 
 use super::invalid;
@@ -52,7 +52,10 @@ impl RequestHandle {
     pub(crate) fn mark_cache(&mut self, held: Held<'_>) {
         self.set(|handle| {
             handle.pay(0, held)?;
-            handle.request.content.push(ContentBlock::CacheMark);
+            handle
+                .request
+                .content
+                .push(ContentBlock::CacheMark(CacheTtl::Usual));
             Ok(())
         });
     }

@@ -73,8 +73,8 @@ impl RequestHandle {
         if let Some(refused) = &self.refused {
             return Err(refused.clone());
         }
-        let is_mark = |block: &ContentBlock| *block == ContentBlock::CacheMark;
-        if self.request.content.iter().all(is_mark) {
+        let mut content = self.request.content.iter();
+        if content.all(ContentBlock::is_cache_mark) {
             let message = "the turn says nothing; give it a text or a picture".to_owned();
             return Err(invalid("content", message));
         }

@@ -1,11 +1,13 @@
 //! What is said to and by a model: roles, content blocks, messages.
 
+mod cache;
 mod media;
 mod read;
 mod thinking;
 
 use std::sync::Arc;
 
+pub use cache::{CacheTtl, NoCacheTtl};
 pub use media::{
     MediaKind, MediaLimits, MediaMismatch, UnknownMedia, media_of, media_of_file,
     media_type_of_name, settle_media,
@@ -51,10 +53,13 @@ pub enum ContentBlock {
     },
     /// A hint: what stands before it, the system prompt included, comes again in other requests, so
     /// that the provider may keep it in its cache. It says nothing; most providers pass over it.
-    CacheMark,
+    CacheMark(CacheTtl),
     /// What the model thought, as its provider wrote it; in messages of the model only. It goes back
     /// to the same model within the same turn and nowhere else, and is not recorded.
     Thinking(crate::Json),
+    /// What a tool on the provider's own server was asked or gave, as the provider wrote it; in
+    /// messages of the model only. It goes where thinking goes.
+    ServerTool(crate::Json),
     /// A call that the model asked for; in messages of the model only.
     ToolCall(ToolCall),
     /// The result of one call; in messages of the user only, every call exactly one.
@@ -91,6 +96,12 @@ impl ContentBlock {
             Self::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// Whether it is a hint for the cache and says nothing.
+    #[must_use]
+    pub fn is_cache_mark(&self) -> bool {
+        matches!(self, Self::CacheMark(_))
     }
 
     /// A picture, a film or sound. What the bytes are is looked at when the turn is made.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{ContentBlock, MediaKind, MediaLimits, media_type_of_name};
+use super::{CacheTtl, ContentBlock, MediaKind, MediaLimits, media_type_of_name};
 use crate::failure::{Failure, FailureCode};
 use crate::{Json, JsonObject};
 
@@ -86,8 +86,9 @@ impl ContentError {
 ///   the system prompt.
 /// - `{"type": "image" | "video" | "audio", "data", "mime_type"}`, the data in base64, or with
 ///   `path` in place of `data`.
-/// - `"cache_control": {"type": "ephemeral"}` on a text or a picture becomes a
-///   [`ContentBlock::CacheMark`] behind it, at the front for a text of the system prompt.
+/// - `"cache_control": {"type": "ephemeral"}`, with or without a `"ttl"` of `"5m"` or `"1h"`, on a
+///   text or a picture becomes a [`ContentBlock::CacheMark`] behind it, at the front for a text of the
+///   system prompt.
 ///
 /// A block of another type is passed over, and so is a picture with neither data nor path.
 ///
@@ -153,9 +154,9 @@ impl Reading<'_> {
                 ));
             }
         };
-        let is_marked = is_marked(block, path)?;
+        let mark = cache_mark(block, path)?;
         if word == "text" {
-            return self.text(block, path, is_marked);
+            return self.text(block, path, mark);
         }
         let Some(kind) = MediaKind::parse(word) else {
             return Ok(());
@@ -164,13 +165,18 @@ impl Reading<'_> {
             return Ok(());
         };
         self.read.content.push(media);
-        if is_marked && kind == MediaKind::Image {
-            self.read.content.push(ContentBlock::CacheMark);
+        if kind == MediaKind::Image {
+            self.read.content.extend(mark);
         }
         Ok(())
     }
 
-    fn text(&mut self, block: &JsonObject, path: &str, mark: bool) -> Result<(), ContentError> {
+    fn text(
+        &mut self,
+        block: &JsonObject,
+        path: &str,
+        mark: Option<ContentBlock>,
+    ) -> Result<(), ContentError> {
         let Some(Json::String(text)) = block.get("text") else {
             let message = "a block of the type `text` needs a text under this name";
             return Err(ContentError::new(format!("{path}.text"), message));
@@ -178,15 +184,18 @@ impl Reading<'_> {
         let ContentRead { content, system } = &mut self.read;
         if block.get("role").and_then(Json::as_str) == Some("system") {
             system.push(text.clone());
-            if mark && content.first() != Some(&ContentBlock::CacheMark) {
-                content.insert(0, ContentBlock::CacheMark);
+            match (content.first_mut(), mark) {
+                // The system prompt is one for the provider: the longest time counts.
+                (Some(ContentBlock::CacheMark(ttl)), Some(ContentBlock::CacheMark(more))) => {
+                    *ttl = (*ttl).max(more);
+                }
+                (_, Some(mark)) => content.insert(0, mark),
+                (_, None) => {}
             }
             return Ok(());
         }
         content.push(ContentBlock::Text(text.clone()));
-        if mark {
-            content.push(ContentBlock::CacheMark);
-        }
+        content.extend(mark);
         Ok(())
     }
 
@@ -241,15 +250,27 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a block asks to be kept in the cache of the provider.
-fn is_marked(block: &JsonObject, path: &str) -> Result<bool, ContentError> {
-    match block.get("cache_control") {
-        None | Some(Json::Null) => Ok(false),
-        Some(Json::Object(control)) if control.get("type") == Some(&"ephemeral".into()) => Ok(true),
+/// The hint of a block that asks to be kept in the cache of the provider.
+fn cache_mark(block: &JsonObject, path: &str) -> Result<Option<ContentBlock>, ContentError> {
+    let error = |place: &str, message: String| {
+        let path = format!("{path}.cache_control{place}");
+        Err(ContentError::new(path, message))
+    };
+    let control = match block.get("cache_control") {
+        None | Some(Json::Null) => return Ok(None),
+        Some(Json::Object(control)) if control.get("type") == Some(&"ephemeral".into()) => control,
         Some(_) => {
-            let message = "it must be {\"type\": \"ephemeral\"}";
-            Err(ContentError::new(format!("{path}.cache_control"), message))
+            let message = "it must be {\"type\": \"ephemeral\"}, with or without `ttl`";
+            return error("", message.to_owned());
         }
+    };
+    let ttl = match control.get("ttl") {
+        None | Some(Json::Null) => Ok(CacheTtl::Usual),
+        Some(ttl) => ttl.as_str().unwrap_or_default().parse(),
+    };
+    match ttl {
+        Ok(ttl) => Ok(Some(ContentBlock::CacheMark(ttl))),
+        Err(wrong) => error(".ttl", wrong.to_string()),
     }
 }
 

@@ -70,6 +70,9 @@ pub enum StopReason {
     End,
     /// It wants its calls answered.
     ToolUse,
+    /// Its provider paused it amid tools on the provider's own server: sent back as it is, the reply
+    /// goes on.
+    Paused,
     /// The reply was cut at the token limit.
     Length,
     /// It refused.

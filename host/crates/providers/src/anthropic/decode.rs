@@ -5,11 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, ToolCall};
 use openprogram_core::llm::{EventSink, LlmFailure, ModelEvent, ModelReply, StopReason};
 use openprogram_core::session::Usage;
-
+use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
 use super::wire::{Delta, Event, Reply, ReplyBlock};
@@ -42,6 +41,8 @@ enum Block {
     },
     /// Thinking that only the server can read.
     Redacted(String),
+    /// What a tool of the server was asked or gave, as it began; and the arguments that followed.
+    ServerTool(JsonObject, String),
     /// Kinds that are not known.
     Other,
 }
@@ -54,6 +55,37 @@ struct Call {
     input: Option<Json>,
     pieces: String,
     shown: bool,
+}
+
+impl Block {
+    /// What is kept of it in a reply that stopped for this reason.
+    fn into_content(self, stop: StopReason) -> Option<ContentBlock> {
+        Some(match self {
+            Self::Text(text) if !text.is_empty() => ContentBlock::Text(text),
+            Self::Call(call) => ContentBlock::ToolCall(call.to_core()),
+            Self::Thinking {
+                thinking,
+                signature,
+            } if !signature.is_empty() => ContentBlock::Thinking(json!({
+                "type": "thinking",
+                "thinking": thinking,
+                "signature": signature,
+            })),
+            Self::Redacted(data) if !data.is_empty() => ContentBlock::Thinking(json!({
+                "type": "redacted_thinking",
+                "data": data,
+            })),
+            // The server takes no use of its tools back that was cut before it came to an end.
+            Self::ServerTool(mut whole, pieces) if stop != StopReason::Length => {
+                if !pieces.trim().is_empty() {
+                    let input = serde_json::from_str(&pieces).ok()?;
+                    whole.insert("input".to_owned(), input);
+                }
+                ContentBlock::ServerTool(whole.into())
+            }
+            _ => return None,
+        })
+    }
 }
 
 impl Call {
@@ -155,16 +187,19 @@ impl MessagesDecoder {
         Ok(())
     }
 
-    fn start(
-        &mut self,
-        index: u64,
-        block: ReplyBlock,
-        sink: &dyn EventSink,
-    ) -> Result<(), LlmFailure> {
+    fn start(&mut self, index: u64, block: Json, sink: &dyn EventSink) -> Result<(), LlmFailure> {
         if self.blocks.len() == BLOCKS_MAX {
             let message = format!("the reply holds more than {BLOCKS_MAX} blocks");
             return Err(failure::too_large(message));
         }
+        if is_of_server_tool(&block)
+            && let Json::Object(whole) = block
+        {
+            let block = Block::ServerTool(whole, String::new());
+            self.blocks.insert(index, block);
+            return Ok(());
+        }
+        let block: ReplyBlock = serde_json::from_value(block).map_err(|e| failure::not_json(&e))?;
         let block = match block.kind.as_str() {
             "text" => {
                 let text = block.text.unwrap_or_default();
@@ -233,7 +268,9 @@ impl MessagesDecoder {
         }
         if let Some(more) = delta.partial_json {
             match self.blocks.get_mut(&index) {
-                Some(Block::Call(call)) => call.pieces.push_str(&more),
+                Some(Block::Call(Call { pieces, .. }) | Block::ServerTool(_, pieces)) => {
+                    pieces.push_str(&more);
+                }
                 Some(_) => {}
                 None => return Err(failure::malformed("arguments belong to no block")),
             }
@@ -248,6 +285,12 @@ impl MessagesDecoder {
             sink.event(ModelEvent::ToolUse(call.to_core()));
         }
     }
+}
+
+/// Whether a block belongs to a tool that the server runs itself, and goes back as it came.
+fn is_of_server_tool(block: &Json) -> bool {
+    let kind = block.get("type").and_then(Json::as_str).unwrap_or_default();
+    kind == "server_tool_use" || kind.ends_with("_tool_result")
 }
 
 fn show_text(text: &str, sink: &dyn EventSink) {
@@ -308,30 +351,16 @@ impl Decoder for MessagesDecoder {
         for index in open {
             self.stop(index, sink);
         }
-        let content = self.blocks.into_values().filter_map(|block| match block {
-            Block::Text(text) if !text.is_empty() => Some(ContentBlock::Text(text)),
-            Block::Call(call) => Some(ContentBlock::ToolCall(call.to_core())),
-            Block::Thinking {
-                thinking,
-                signature,
-            } if !signature.is_empty() => Some(ContentBlock::Thinking(json!({
-                "type": "thinking",
-                "thinking": thinking,
-                "signature": signature,
-            }))),
-            Block::Redacted(data) if !data.is_empty() => Some(ContentBlock::Thinking(json!({
-                "type": "redacted_thinking",
-                "data": data,
-            }))),
-            _ => None,
-        });
         let stop = match self.stop_reason.as_deref() {
             Some("end_turn" | "stop_sequence") => StopReason::End,
             Some("tool_use") => StopReason::ToolUse,
+            Some("pause_turn") => StopReason::Paused,
             Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
             Some("refusal") => StopReason::Refusal,
             _ => StopReason::Other,
         };
+        let blocks = self.blocks.into_values();
+        let content = blocks.filter_map(|block| block.into_content(stop));
         Ok(ModelReply {
             content: content.collect(),
             stop,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use openprogram_core::Json;
-use openprogram_core::content::{ContentBlock, Role};
+use openprogram_core::content::{CacheTtl, ContentBlock, Role};
 use openprogram_core::llm::{LlmFailure, ModelRequest};
 use openprogram_core::structured::{ResponseFormat, StructuredError};
 use openprogram_core::tool::{ToolChoice, ToolSpec};
@@ -121,36 +121,36 @@ pub(crate) fn schema(format: &ResponseFormat) -> Result<Json, StructuredError> {
 }
 
 /// The system prompt, marked where it is to be cached by itself.
-fn system(request: &ModelRequest, is_cached: bool) -> Option<wire::System<'_>> {
+fn system(request: &ModelRequest, cached: Option<CacheTtl>) -> Option<wire::System<'_>> {
     let text = request.system.as_deref()?;
     if text.trim().is_empty() {
         return None;
     }
-    Some(match is_cached {
-        false => wire::System::Text(text),
-        true => wire::System::Blocks([wire::Block::Text {
+    Some(match cached {
+        None => wire::System::Text(text),
+        Some(ttl) => wire::System::Blocks([wire::Block::Text {
             text,
-            cache_control: Some(wire::EPHEMERAL),
+            cache_control: Some(wire::CacheControl::of(ttl)),
         }]),
     })
 }
 
 /// The messages: neighbours of one role joined, results first, nothing empty; and whether the system
 /// prompt is to be cached by itself.
-fn messages(request: &ModelRequest) -> (Vec<wire::Message<'_>>, bool) {
+fn messages(request: &ModelRequest) -> (Vec<wire::Message<'_>>, Option<CacheTtl>) {
     let mut messages: Vec<wire::Message<'_>> = Vec::new();
-    let mut cache_system = false;
+    let mut cache_system: Option<CacheTtl> = None;
     for message in &request.messages {
         let role = match message.role {
             Role::User => "user",
             Role::Assistant => "assistant",
         };
         for block in &message.content {
-            if *block == ContentBlock::CacheMark {
+            if let ContentBlock::CacheMark(ttl) = block {
                 let last = messages.last_mut().and_then(|last| last.content.last_mut());
                 match last.map(wire::Block::cache_control) {
-                    None => cache_system = true,
-                    Some(Some(mark)) => *mark = Some(wire::EPHEMERAL),
+                    None => cache_system = cache_system.max(Some(*ttl)),
+                    Some(Some(mark)) => *mark = Some(wire::CacheControl::of(*ttl)),
                     Some(None) => {}
                 }
                 continue;
@@ -183,25 +183,44 @@ fn messages(request: &ModelRequest) -> (Vec<wire::Message<'_>>, bool) {
         };
         messages.insert(0, opening);
     }
+    // A reply that goes on may not end in white space.
+    if let Some(last) = messages.last_mut().filter(|last| last.role == "assistant")
+        && let Some(wire::Block::Text { text, .. }) = last.content.last_mut()
+    {
+        *text = text.trim_end();
+    }
     keep_last_marks(&mut messages, &mut cache_system);
     (messages, cache_system)
 }
 
-/// Takes marks away from the front until there are as many as the protocol takes.
-fn keep_last_marks(messages: &mut [wire::Message<'_>], cache_system: &mut bool) {
+/// Takes marks away from the front until there are as many as the protocol takes, and orders the times
+/// of those that are left.
+fn keep_last_marks(messages: &mut [wire::Message<'_>], cache_system: &mut Option<CacheTtl>) {
     let blocks = messages.iter_mut().flat_map(|m| &mut m.content);
     let mut marks: Vec<_> = blocks
         .filter_map(wire::Block::cache_control)
         .filter(|mark| mark.is_some())
         .collect();
-    let n_marks = marks.len() + usize::from(*cache_system);
-    let n_surplus = n_marks.saturating_sub(CACHE_MARKS_MAX);
-    if n_surplus == 0 {
-        return;
+    let n_marks = marks.len() + usize::from(cache_system.is_some());
+    let mut n_surplus = n_marks.saturating_sub(CACHE_MARKS_MAX);
+    if n_surplus > 0 {
+        n_surplus -= usize::from(cache_system.take().is_some());
     }
-    let n_surplus = n_surplus - usize::from(std::mem::take(cache_system));
     for mark in marks.iter_mut().take(n_surplus) {
         **mark = None;
+    }
+    // The protocol wants no mark before one that is kept for longer; what it closes is kept as long.
+    let mut longest = CacheTtl::Usual;
+    for mark in marks.into_iter().rev().flatten() {
+        longest = longest.max(mark.ttl);
+        mark.ttl = if longest == CacheTtl::Hour {
+            longest
+        } else {
+            mark.ttl
+        };
+    }
+    if let Some(ttl) = cache_system.as_mut().filter(|_| longest == CacheTtl::Hour) {
+        *ttl = longest;
     }
 }
 
@@ -223,6 +242,7 @@ fn block(block: &ContentBlock) -> Option<wire::Block<'_>> {
             cache_control,
         },
         ContentBlock::Thinking(thinking) => return past_thinking(thinking),
+        ContentBlock::ServerTool(block) => wire::Block::OfServer(block),
         ContentBlock::ToolCall(call) => wire::Block::ToolUse {
             id: history::id(&call.id),
             name: history::name(&call.name),

@@ -3,8 +3,9 @@
 //! Read twins are flat: events and blocks of kinds that are not known must not fail, and numbers
 //! keep their exact text only outside of tagged enums.
 
+use openprogram_core::content::CacheTtl;
 use openprogram_core::{Json, JsonObject};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The body of a request. What the server may cache by its beginning comes in a fixed order, the
 /// messages last.
@@ -132,6 +133,9 @@ pub(crate) enum Block<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
     },
+    /// One that goes back as the server wrote it, its type included.
+    #[serde(untagged)]
+    OfServer(&'a Json),
 }
 
 impl Block<'_> {
@@ -142,19 +146,37 @@ impl Block<'_> {
             | Self::Image { cache_control, .. }
             | Self::ToolUse { cache_control, .. }
             | Self::ToolResult { cache_control, .. } => Some(cache_control),
-            Self::Thinking { .. } | Self::RedactedThinking { .. } => None,
+            Self::Thinking { .. } | Self::RedactedThinking { .. } | Self::OfServer(_) => None,
         }
     }
 }
 
+/// The mark that says to cache everything up to here.
 #[derive(Serialize)]
 pub(crate) struct CacheControl {
     #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
+    kind: &'static str,
+    #[serde(serialize_with = "ttl_word", skip_serializing_if = "is_usual")]
+    pub(crate) ttl: CacheTtl,
 }
 
-/// The one kind of mark.
-pub(crate) const EPHEMERAL: CacheControl = CacheControl { kind: "ephemeral" };
+impl CacheControl {
+    /// The one kind of mark, for so long.
+    pub(crate) fn of(ttl: CacheTtl) -> Self {
+        Self {
+            kind: "ephemeral",
+            ttl,
+        }
+    }
+}
+
+fn ttl_word<S: Serializer>(ttl: &CacheTtl, serializer: S) -> Result<S::Ok, S::Error> {
+    ttl.as_str().serialize(serializer)
+}
+
+fn is_usual(ttl: &CacheTtl) -> bool {
+    *ttl == CacheTtl::Usual
+}
 
 #[derive(Serialize)]
 pub(crate) struct ImageSource<'a> {
@@ -171,7 +193,8 @@ pub(crate) struct Event {
     pub(crate) kind: String,
     pub(crate) message: Option<Reply>,
     pub(crate) index: Option<u64>,
-    pub(crate) content_block: Option<ReplyBlock>,
+    /// A [`ReplyBlock`], or what goes back as it came.
+    pub(crate) content_block: Option<Json>,
     pub(crate) delta: Option<Delta>,
     pub(crate) usage: Option<Json>,
 }
@@ -179,7 +202,8 @@ pub(crate) struct Event {
 /// A whole reply, or the head of a streamed one.
 #[derive(Deserialize)]
 pub(crate) struct Reply {
-    pub(crate) content: Option<Vec<ReplyBlock>>,
+    /// Blocks as in the stream.
+    pub(crate) content: Option<Vec<Json>>,
     pub(crate) stop_reason: Option<String>,
     pub(crate) usage: Option<Json>,
 }

@@ -23,7 +23,8 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
 use crate::failure;
 use crate::profile::{DecisionProtocol, Profile};
-use crate::transport::{Post, SetupError, Transport, address, header_name, secret_header};
+use crate::setup::{SetupError, address, check_model};
+use crate::transport::{Post, Transport, header_name, secret_header};
 use openprogram_core::secret::Secret;
 
 use answer::Answer;
@@ -77,10 +78,11 @@ impl DecisionEndpoint {
     /// Makes the provider; sends nothing.
     ///
     /// # Errors
-    /// When the base URL or the key cannot be used.
+    /// When the base URL or the key cannot be used, or no server can have a model of this name.
     pub fn new(options: DecisionOptions, transport: Transport) -> Result<Self, SetupError> {
         let (base_url, path) = place(options.protocol, &options.base_url);
         let url = address(&options.name, base_url, path)?;
+        check_model(&url, &options.model)?;
         let (header, prefix) = match options.protocol {
             DecisionProtocol::Google => (GOOGLE_KEY, ""),
             DecisionProtocol::OpenAi | DecisionProtocol::SystemOne => (AUTHORIZATION, "Bearer "),

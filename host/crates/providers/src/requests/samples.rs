@@ -1,6 +1,6 @@
 //! Requests and formats with everything in them that a model, a host or an author may have written.
 
-use openprogram_core::content::{ContentBlock, Message, Role, ThinkingLevel};
+use openprogram_core::content::{CacheTtl, ContentBlock, Message, Role, ThinkingLevel};
 use openprogram_core::llm::ModelRequest;
 use openprogram_core::structured::ResponseFormat;
 use openprogram_core::tool::ToolChoice;
@@ -91,9 +91,35 @@ pub(crate) fn thought() -> ModelRequest {
     }
 }
 
+/// A reply that the server paused amid its search, sent back to go on.
+pub(super) fn paused() -> ModelRequest {
+    let asked = json!({
+        "type": "server_tool_use",
+        "id": "srvtoolu_1",
+        "name": "web_search",
+        "input": {"query": "orders", "at": 1.50},
+    });
+    let found = json!({
+        "type": "web_search_tool_result",
+        "tool_use_id": "srvtoolu_1",
+        "content": [{"type": "web_search_result", "url": "https://a.test/", "encrypted_content": "eHh4"}],
+    });
+    let said = vec![
+        text("Let me search."),
+        ContentBlock::ServerTool(asked),
+        ContentBlock::ServerTool(found),
+        text("So far: \n"),
+    ];
+    let messages = vec![
+        Message::user("What is new?"),
+        message(Role::Assistant, said),
+    ];
+    request(None, messages)
+}
+
 /// Five places to cache up to, the first of them the system prompt.
 pub(super) fn marked() -> ModelRequest {
-    let mark = || ContentBlock::CacheMark;
+    let mark = || ContentBlock::CacheMark(CacheTtl::Usual);
     let said = vec![
         mark(),
         text("One."),
@@ -105,6 +131,22 @@ pub(super) fn marked() -> ModelRequest {
         mark(),
         text("Three."),
         mark(),
+        text("And now?"),
+    ];
+    request(Some("Be brief."), vec![message(Role::User, said)])
+}
+
+/// Places to cache up to, some of them for a time of their own: no later one may be kept for longer.
+pub(super) fn marked_for_a_time() -> ModelRequest {
+    let mark = ContentBlock::CacheMark;
+    let said = vec![
+        mark(CacheTtl::FiveMinutes),
+        text("One."),
+        mark(CacheTtl::Usual),
+        text("Two."),
+        mark(CacheTtl::Hour),
+        text("Three."),
+        mark(CacheTtl::FiveMinutes),
         text("And now?"),
     ];
     request(Some("Be brief."), vec![message(Role::User, said)])

@@ -33,6 +33,8 @@ use work::Work;
 pub(crate) struct Worked<'a> {
     pub(crate) open: OpenTurn<'a>,
     pub(crate) text: String,
+    /// What it said in replies that its provider paused.
+    said_before: String,
     /// The checked value of a turn with a format.
     structured: Option<Json>,
     stop: StopReason,
@@ -92,7 +94,7 @@ pub(crate) async fn exec_planned(
         n_requests: worked.n_requests,
     });
     Ok(ExecReply {
-        text: worked.text,
+        text: worked.said_before + &worked.text,
         structured: worked.structured,
         usage: worked.usage,
     })
@@ -123,12 +125,23 @@ pub(crate) async fn work<'a>(
     let mut work = Work::begin(ports, frame, asker, turn, closing).await?;
     let mut n_requests = 0;
     let mut last_text = String::new();
+    let mut said_before = String::new();
     loop {
         n_requests += 1;
         let asked = work.ask().await;
         let (open, reply) = asked.map_err(|failure| ended_at(failure, &last_text))?;
         let calls = work.wanted(&reply);
         let text = reply.text();
+        if reply.stop == StopReason::Paused && calls.is_empty() {
+            said_before.push_str(&text);
+            let is_last = n_requests == turn.iterations_max;
+            let stop = work.go_on_paused(open, &reply, is_last).await?;
+            if let Some(failure) = stop {
+                return Err(failure.with("partial", said_before));
+            }
+            last_text.clone_from(&said_before);
+            continue;
+        }
         let ended = match work.read(&reply) {
             Some(Read::Value(value, text)) => Some((Some(value), text)),
             Some(Read::Misfit(error)) => {
@@ -141,6 +154,11 @@ pub(crate) async fn work<'a>(
         if let Some((structured, text)) = ended {
             return Ok(Worked {
                 open,
+                said_before: match structured {
+                    // The text of a value is the value.
+                    Some(_) => String::new(),
+                    None => said_before,
+                },
                 text,
                 structured,
                 stop: reply.stop,
@@ -160,6 +178,7 @@ pub(crate) async fn work<'a>(
         if let Some(failure) = stop {
             return Err(failure.with("partial", text));
         }
+        said_before.clear();
         last_text = text;
     }
 }

@@ -223,13 +223,50 @@ impl<'a> Work<'a> {
             acting.answer(calls, &mut self.used_up).await?
         };
         let stop = if is_last {
-            let message = format!("the turn has not ended after {most} model requests");
-            Some(Failure::limit("max_iterations", most.into(), message))
+            Some(self.max_iterations())
         } else {
             self.used_up.limit_reached(&self.ports.parts.limits)
         };
         self.go_on(node, calls, reply, answers);
         Ok(stop)
+    }
+
+    /// Puts a reply that its provider paused into the next request, so that it goes on. Gives the
+    /// failure with which the turn ends, if it does.
+    pub(super) async fn go_on_paused(
+        &mut self,
+        open: OpenTurn<'a>,
+        reply: &ModelReply,
+        is_last: bool,
+    ) -> Result<Option<Failure>, Failure> {
+        let node = open.id().clone();
+        let facts = facts_of(reply.stop);
+        open.close(said_or_none(&reply.text()), facts).await?;
+        if is_last {
+            return Ok(Some(self.max_iterations()));
+        }
+        let content = in_history(reply, &[]);
+        match self.request.messages.last_mut() {
+            // It was paused before.
+            Some(last) if last.role == Role::Assistant => last.content.extend(content),
+            // Nothing came of it yet: the same is asked again.
+            _ if content.is_empty() => {}
+            _ => {
+                let role = Role::Assistant;
+                self.request.messages.push(Message { role, content });
+            }
+        }
+        self.reads.push(node.clone());
+        self.next
+            .facts
+            .insert("continues".to_owned(), node.as_str().into());
+        Ok(self.used_up.limit_reached(&self.ports.parts.limits))
+    }
+
+    fn max_iterations(&self) -> Failure {
+        let most = self.turn.iterations_max;
+        let message = format!("the turn has not ended after {most} model requests");
+        Failure::limit("max_iterations", most.into(), message)
     }
 
     /// Puts the reply and its answers into the next request.
@@ -240,10 +277,15 @@ impl<'a> Work<'a> {
         reply: &ModelReply,
         answers: Vec<Answered>,
     ) {
-        self.request.messages.push(Message {
-            role: Role::Assistant,
-            content: in_history(reply, calls),
-        });
+        let content = in_history(reply, calls);
+        match self.request.messages.last_mut() {
+            // It goes on with a reply that was paused.
+            Some(last) if last.role == Role::Assistant => last.content.extend(content),
+            _ => {
+                let role = Role::Assistant;
+                self.request.messages.push(Message { role, content });
+            }
+        }
         self.reads.push(node.clone());
         self.reads
             .extend(answers.iter().filter_map(|a| a.node().cloned()));

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::pending;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -113,7 +114,7 @@ impl From<LlmError> for ScriptedReply {
 
 /// A model that writes prepared replies in order and checks every request.
 ///
-/// Each request must begin and end with the user, roles must alternate, no message or block may be
+/// Each request must begin and end with the user, or end with a reply that was paused, roles must alternate, no message or block may be
 /// empty, every tool call must be answered right after its message, once and in order, and have an
 /// id of its own; tools must be sorted and have names that every provider takes, and calls need
 /// tools. None of the forbidden texts may appear, and the whole must be of sensible size. A request
@@ -127,6 +128,7 @@ pub struct ScriptedProvider {
     holds_tools: bool,
     replies: Mutex<VecDeque<ScriptedReply>>,
     requests: Mutex<Vec<ModelRequest>>,
+    was_paused: AtomicBool,
 }
 
 impl ScriptedProvider {
@@ -140,6 +142,7 @@ impl ScriptedProvider {
             holds_tools: false,
             replies: Mutex::new(replies.into_iter().map(Into::into).collect()),
             requests: Mutex::default(),
+            was_paused: AtomicBool::new(false),
         }
     }
 
@@ -195,7 +198,7 @@ impl ScriptedProvider {
             wanted.is_none() || self.format_ability.is_some(),
             "a format for a model that holds to none: {wanted:?}"
         );
-        check_turns(&request.messages);
+        check_turns(&request.messages, self.was_paused.load(Ordering::Relaxed));
         check_tools(request);
         let is_strict = request.tools.iter().any(|tool| tool.strict);
         assert!(
@@ -245,6 +248,8 @@ impl Provider for ScriptedProvider {
                 Ok(ModelReply::text_only(text))
             }
             Some(ScriptedReply::Reply(reply)) => {
+                let is_paused = reply.stop == StopReason::Paused;
+                self.was_paused.store(is_paused, Ordering::Relaxed);
                 reply.tell(sink);
                 Ok(reply)
             }

@@ -23,7 +23,13 @@ pub fn shown_request(request: &ModelRequest) -> String {
         for block in &message.content {
             match block {
                 ContentBlock::Text(text) => add_block(&mut shown, role, text),
-                ContentBlock::CacheMark => add_block(&mut shown, role, "(cached up to here)"),
+                ContentBlock::CacheMark(ttl) => {
+                    let text = match ttl.as_str() {
+                        None => "(cached up to here)".to_owned(),
+                        Some(ttl) => format!("(cached up to here for {ttl})"),
+                    };
+                    add_block(&mut shown, role, &text);
+                }
                 ContentBlock::ToolCall(call) => {
                     let text = format!("{}({})", call.name, call.arguments);
                     add_block(&mut shown, &format!("{role} calls {}", call.id), &text);

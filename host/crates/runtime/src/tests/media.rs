@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use openprogram_core::content::{MediaFiles, MediaMismatch, NoFiles};
+use openprogram_core::content::{ContentBlock, MediaFiles, MediaKind, MediaMismatch, NoFiles};
+use openprogram_core::decision::{MenuOption, Payload};
+use openprogram_core::llm::Provider;
 use openprogram_core::session::NodeQuery;
 use serde_json::json;
 
 use super::runtime_with;
 use super::shop::shop;
 use super::turns::model;
-use crate::testing::shown_request;
-use crate::{Event, Providers, TurnRequest, event_channel};
+use crate::testing::{ScriptedDecider, shown_request};
+use crate::{DecideRequest, Event, Providers, Runtime, TurnRequest, event_channel};
 
 /// One file, a picture that is called a film.
 struct OneFile;
@@ -95,4 +97,111 @@ async fn content_that_cannot_be_read_is_refused_before_anything_is_asked() {
     let failure = runtime.exec(request).await.result.unwrap_err();
     assert_eq!(failure.details["path"], "content");
     assert_eq!(model.n_left(), 1);
+}
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// Which of two things a picture shows, said to be a film.
+fn showing(data: &[u8]) -> DecideRequest {
+    let option = |name: &str| MenuOption::new(name.to_owned(), None, Payload::Value(name.into()));
+    let mut request = DecideRequest::new("What is this?", vec![option("cat"), option("dog")]);
+    request.media = vec![ContentBlock::media(MediaKind::Video, "", data.into())];
+    request
+}
+
+fn deciding(provider: Arc<dyn Provider>) -> Runtime {
+    runtime_with(shop(), |parts| parts.providers = Providers::all(provider))
+}
+
+#[tokio::test]
+async fn a_decision_is_shown_a_picture_every_time_it_is_asked() {
+    let model = model(vec!["a bird".into(), r#"{"call": "dog"}"#.into()]);
+    let runtime = deciding(model.clone());
+    let (sender, mut receiver) = event_channel(64);
+    let mut request = showing(PNG);
+    request.events = Some(sender);
+    let outcome = runtime.decide(request).await;
+    assert_eq!(outcome.result.unwrap().option, "dog");
+    let requests = model.requests();
+    expect_test::expect![[r#"
+        [user]
+        (image/png, 8 bytes)
+        [user]
+        What is this?
+
+        cat()
+            Call: {"call": "cat"}
+
+        dog()
+            Call: {"call": "dog"}
+    "#]]
+    .assert_eq(&shown_request(&requests[0]));
+    for request in &requests {
+        let blocks = request.messages.iter().flat_map(|message| &message.content);
+        let media: Vec<_> = blocks.filter_map(ContentBlock::as_media).collect();
+        assert_eq!(media.last().unwrap().mime_type, "image/png");
+        assert_eq!(&**media.last().unwrap().data, PNG);
+    }
+    let session = outcome.session.unwrap();
+    let nodes = runtime.store().nodes(&session, NodeQuery::default());
+    let facts = nodes.await.unwrap().remove(0).opened.facts;
+    let mismatch = json!([{"part": 0, "said": "video", "found": "image/png"}]);
+    assert_eq!(facts["media_mismatch"], mismatch);
+    let mut n_told = 0;
+    while let Some(event) = receiver.next().await {
+        n_told += usize::from(matches!(event, Event::MediaMismatch { .. }));
+    }
+    assert_eq!(n_told, 1);
+}
+
+#[tokio::test]
+async fn a_model_that_weighs_sees_no_picture_and_is_not_asked() {
+    let weights = || [[("cat", 0.9), ("dog", 0.1)]];
+    let alone = Arc::new(ScriptedDecider::new(weights()));
+    let outcome = deciding(alone.clone()).decide(showing(PNG)).await;
+    let refused = "`scripted:decider` cannot make this decision: it weighs options by words alone, \
+                   and the decision shows a file; name a model that writes";
+    assert_eq!(outcome.result.unwrap_err().to_string(), refused);
+    // One that writes too writes its pick.
+    let writer = crate::testing::ScriptedProvider::new([r#"{"call": "dog"}"#]);
+    let both = Arc::new(ScriptedDecider::new(weights()).writing(writer));
+    let runtime = deciding(both.clone());
+    let outcome = runtime.decide(showing(PNG)).await;
+    let pick = outcome.result.unwrap();
+    assert_eq!((&*pick.option, pick.method), ("dog", "text"));
+    let session = outcome.session.unwrap();
+    let nodes = runtime.store().nodes(&session, NodeQuery::default());
+    let facts = nodes.await.unwrap().remove(0).opened.facts;
+    let why = "it weighs options by words alone, and the decision shows a file";
+    assert_eq!(facts["passed_over"]["endpoint"], why);
+    for decider in [alone, both] {
+        assert!(decider.states().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_decision_is_shown_media_alone_and_of_known_kinds() {
+    let model = model(Vec::new());
+    let runtime = deciding(model.clone());
+    let mut text = showing(PNG);
+    text.media = vec![ContentBlock::Text("words".to_owned())];
+    for (request, path) in [(text, "media"), (showing(b"words"), "content[0]")] {
+        let outcome = runtime.decide(request).await;
+        let failure = outcome.result.unwrap_err();
+        assert_eq!(failure.code.as_str(), "invalid-argument");
+        assert_eq!(failure.details["path"], path);
+        assert_eq!(outcome.session, None);
+    }
+}
+
+#[tokio::test]
+async fn a_turn_is_checked_without_being_made() {
+    let model = model(Vec::new());
+    let runtime = deciding(model.clone());
+    assert_eq!(runtime.check_turn(TurnRequest::text("Hello.")), Ok(()));
+    let mut searching = TurnRequest::text("Hello.");
+    searching.turn.web_search = true;
+    let refused = runtime.check_turn(searching).unwrap_err();
+    let part = "`scripted:text` is not known to search the web";
+    assert!(refused.to_string().starts_with(part), "{refused}");
 }

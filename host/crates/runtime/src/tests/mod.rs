@@ -24,6 +24,7 @@ mod media;
 mod offline;
 mod own_models;
 mod own_tools;
+mod pauses;
 mod records;
 mod refusals;
 mod retries;

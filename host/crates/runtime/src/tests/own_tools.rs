@@ -145,7 +145,8 @@ async fn closures_stand_beside_the_functions_that_a_turn_names() {
     for (tool, expected) in [
         (
             spec("count"),
-            "the turn has two tools `count`; rename one of them",
+            "two tools of the turn have one name for a model: the function `test:shop/api.count` \
+             and the tool `count` of the turn itself; rename one of them",
         ),
         (
             spec("a b"),

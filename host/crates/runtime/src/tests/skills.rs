@@ -225,7 +225,8 @@ async fn another_tool_of_that_name_is_refused() {
     assert_eq!(failure.code, FailureCode::InvalidArgument);
     assert_eq!(
         failure.message,
-        "the turn has two tools `skill`; rename one of them"
+        "two tools of the turn have one name for a model: the tool `skill` of the turn itself and \
+         the tool `skill` that reads skills; rename one of them"
     );
 }
 

@@ -260,7 +260,7 @@ async fn a_local_tool_needs_a_started_turn_and_a_name_of_its_own() {
         taken,
         true,
         expect![[r#"
-        "tools": the turn has two tools `look_up`; rename one of them
+        "tools": two tools of the turn have one name for a model: the function `test:shop/api.look-up` and the tool `look_up` of the turn itself; rename one of them
     "#]],
     )
     .await;

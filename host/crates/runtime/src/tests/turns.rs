@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use openprogram_core::Json;
-use openprogram_core::content::{ContentBlock, MediaKind, ToolResult};
+use openprogram_core::content::{CacheTtl, ContentBlock, MediaKind, ToolResult};
 use openprogram_core::function::RuntimeRole;
 use openprogram_core::guest::ExecRequest;
 use openprogram_core::llm::StopReason;
@@ -309,7 +309,10 @@ async fn a_turn_that_cannot_work_is_refused_before_the_model_is_asked() {
             "limit-reached audio_bytes",
         ),
         (vec![text("look"), image(9)], "invalid-argument content[1]"),
-        (vec![ContentBlock::CacheMark], "invalid-argument content"),
+        (
+            vec![ContentBlock::CacheMark(CacheTtl::Usual)],
+            "invalid-argument content",
+        ),
     ] {
         let mut request = turn(&[]);
         request.content = content;

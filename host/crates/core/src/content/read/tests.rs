@@ -6,7 +6,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::content::settle_media;
+use crate::content::{CacheTtl, settle_media};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
 const MP3: &[u8] = b"ID3\x04rest";
@@ -191,7 +191,17 @@ fn what_is_not_of_its_form_is_refused_and_named() {
         (
             json!([{"text": "a", "cache_control": true}]),
             "invalid-argument content[0].cache_control: `content[0].cache_control`: it must be \
-             {\"type\": \"ephemeral\"}",
+             {\"type\": \"ephemeral\"}, with or without `ttl`",
+        ),
+        (
+            json!([{"text": "a", "cache_control": {"type": "ephemeral", "ttl": "2h"}}]),
+            "invalid-argument content[0].cache_control.ttl: `content[0].cache_control.ttl`: it must be \
+             `5m` or `1h`",
+        ),
+        (
+            json!([{"text": "a", "cache_control": {"type": "ephemeral", "ttl": 3600}}]),
+            "invalid-argument content[0].cache_control.ttl: `content[0].cache_control.ttl`: it must be \
+             `5m` or `1h`",
         ),
         (
             json!([{"type": "image", "data": png}, {"type": "image", "data": png}]),
@@ -229,7 +239,26 @@ fn a_text_alone_is_content_and_marks_stand_behind_what_they_close() {
     let mark = ContentBlock::CacheMark;
     assert_eq!(
         marked.content,
-        [mark.clone(), text("long"), mark, text("short")]
+        [
+            mark(CacheTtl::Usual),
+            text("long"),
+            mark(CacheTtl::Usual),
+            text("short")
+        ]
     );
     assert_eq!(marked.system, ["rules"]);
+    let kept = |ttl: &str| json!({"type": "ephemeral", "ttl": ttl});
+    let marked = read(json!([
+        {"text": "rules", "role": "system", "cache_control": kept("5m")},
+        {"text": "more", "role": "system", "cache_control": kept("1h")},
+        {"text": "long", "cache_control": kept("5m")},
+    ]));
+    assert_eq!(
+        marked.content,
+        [
+            mark(CacheTtl::Hour),
+            text("long"),
+            mark(CacheTtl::FiveMinutes)
+        ]
+    );
 }

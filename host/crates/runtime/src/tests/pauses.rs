@@ -1,0 +1,129 @@
+//! Replies that their provider pauses amid tools of its own, and how other ends of a reply are told.
+
+use expect_test::expect;
+use openprogram_core::content::{ContentBlock, Role};
+use openprogram_core::llm::{ModelReply, StopReason};
+use serde_json::json;
+
+use super::shop::{call, turn};
+use super::turns::work;
+use super::{graph, nodes, told};
+use crate::testing::{ScriptedReply, shown_request};
+
+/// A reply with a search of the server, paused after this text.
+fn paused(text: &str) -> ScriptedReply {
+    let search = json!({"type": "server_tool_use", "id": "s", "name": "web_search"});
+    ScriptedReply::Reply(ModelReply {
+        content: vec![
+            ContentBlock::Text(text.to_owned()),
+            ContentBlock::ServerTool(search),
+        ],
+        stop: StopReason::Paused,
+        usage: None,
+    })
+}
+
+#[tokio::test]
+async fn a_paused_reply_goes_back_as_it_is_and_goes_on() {
+    let replies = vec![paused("Let me "), paused("search. "), "It rains.".into()];
+    let (model, runtime, outcome) = work(turn(&["nothing"]), replies).await;
+    assert_eq!(told(&outcome), json!({"ok": "Let me search. It rains."}));
+    let requests = model.requests();
+    assert_eq!(requests.len(), 3);
+    expect![[r#"
+        [system]
+        Be brief.
+        [user]
+        This turn is part of the function `work`.
+        What the function is for: Works.
+        Call path: work
+        [user]
+        Work.
+        [assistant]
+        Let me 
+        [assistant]
+        ServerTool(Object {"type": String("server_tool_use"), "id": String("s"), "name": String("web_search")})
+        [assistant]
+        search. 
+        [assistant]
+        ServerTool(Object {"type": String("server_tool_use"), "id": String("s"), "name": String("web_search")})
+        [tool nothing]
+        Call nothing.
+        {"type":"object","properties":{},"additionalProperties":false}
+    "#]]
+    .assert_eq(&shown_request(&requests[2]));
+    expect![[r#"
+        1 code test:shop/api.work
+          in   {}
+          out  "Let me search. It rains."
+        2 llm scripted:text caller=1
+          in   "Work."
+          fact tools=["nothing"]
+          fact runtime="runtime"
+          fact system="Be brief."
+          fact stop="paused"
+          out  "Let me "
+        3 llm scripted:text caller=1 reads=2
+          in   null
+          fact continues=node 2
+          fact runtime="runtime"
+          fact system="Be brief."
+          fact stop="paused"
+          out  "search. "
+        4 llm scripted:text caller=1 reads=2,3
+          in   null
+          fact continues=node 3
+          fact runtime="runtime"
+          fact system="Be brief."
+          out  "It rains."
+    "#]]
+    .assert_eq(&graph(&runtime, &outcome).await);
+}
+
+#[tokio::test]
+async fn calls_after_a_pause_stand_in_the_same_message() {
+    let replies = vec![
+        paused("Let me. "),
+        call("a", "nothing", "{}"),
+        "Done.".into(),
+    ];
+    let (model, _, outcome) = work(turn(&["nothing"]), replies).await;
+    // What is said before calls is not the answer.
+    assert_eq!(told(&outcome), json!({"ok": "Done."}));
+    let requests = model.requests();
+    let messages = &requests[2].messages;
+    let roles: Vec<_> = messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::User]);
+    assert_eq!(messages[1].content.len(), 3, "{messages:#?}");
+}
+
+#[tokio::test]
+async fn pauses_count_as_requests_of_the_turn() {
+    let mut request = turn(&["nothing"]);
+    request.max_iterations = 2;
+    let (model, runtime, outcome) = work(request, vec![paused("One. "), paused("Two. ")]).await;
+    let failure = outcome.result.clone().unwrap_err();
+    assert_eq!(failure.details["which"], "max_iterations");
+    assert_eq!(failure.details["partial"], "One. Two. ");
+    assert_eq!(model.n_left(), 0);
+    assert_eq!(nodes(&runtime, &outcome).await.len(), 3);
+}
+
+#[tokio::test]
+async fn the_node_of_a_reply_says_what_ended_it() {
+    for (stop, expected) in [
+        (StopReason::End, None),
+        (StopReason::ToolUse, None),
+        (StopReason::Length, Some("length")),
+        (StopReason::Refusal, Some("refusal")),
+        (StopReason::Other, Some("other")),
+    ] {
+        let reply = ScriptedReply::from("So far.").stopped(stop);
+        let (_, runtime, outcome) = work(turn(&["nothing"]), vec![reply]).await;
+        assert_eq!(told(&outcome), json!({"ok": "So far."}));
+        let asked = nodes(&runtime, &outcome).await.remove(1);
+        let facts = asked.end.unwrap().facts;
+        let told = facts.get("stop").and_then(|stop| stop.as_str());
+        assert_eq!(told, expected, "{stop:?}");
+    }
+}
