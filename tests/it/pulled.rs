@@ -2,7 +2,7 @@
 
 use std::future::pending;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use openprogram_core::Json;
@@ -110,7 +110,7 @@ async fn puller_makes_several_turns_at_once() {
     let late = |text: &str, ms| ScriptedReply::from(text).after(Duration::from_millis(ms));
     let prompts = json!({"prompts": ["a", "b", "c"]});
     let replies = vec![late("A", 600), late("B", 200), late("C", 400)];
-    let started = Instant::now();
+    // One after the other, A would be told first.
     assert_eq!(
         told(replies, "at-once", prompts.clone()).await,
         json!([
@@ -122,8 +122,6 @@ async fn puller_makes_several_turns_at_once() {
             "0 usage 0"
         ])
     );
-    // One after the other they take 1.2 s.
-    assert!(started.elapsed() < Duration::from_millis(1_150));
     let refused = LlmError::Failed(LlmFailure::new(LlmReason::Auth, false, "no"));
     let replies = vec![late("A", 60), refused.into(), late("C", 40)];
     let joined = told(replies, "join", prompts).await;
