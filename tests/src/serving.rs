@@ -11,6 +11,8 @@ use std::thread;
 pub struct Asked {
     /// The path and the query.
     pub path: String,
+    /// The header `Host`.
+    pub host: String,
     /// The header `Authorization`.
     pub authorization: Option<String>,
 }
@@ -32,6 +34,11 @@ pub enum Answer {
         /// The length that the header claims; without, the body ends with the connection.
         claimed: Option<u64>,
     },
+    /// These bytes, head and all, and then the end of the connection.
+    Raw(Vec<u8>),
+    /// The head of a success, and then one byte after the other, with these many milliseconds between
+    /// them.
+    Dripping(u64),
     /// Nothing, ever.
     Silence,
 }
@@ -179,7 +186,7 @@ fn serve(
             return Ok(());
         }
         let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-        let mut authorization = None;
+        let (mut authorization, mut host) = (None, String::new());
         loop {
             line.clear();
             stream.read_line(&mut line)?;
@@ -187,12 +194,16 @@ fn serve(
                 Some((name, value)) if name.eq_ignore_ascii_case("authorization") => {
                     authorization = Some(value.to_owned());
                 }
+                Some((name, value)) if name.eq_ignore_ascii_case("host") => {
+                    value.clone_into(&mut host);
+                }
                 Some(_) => {}
                 None => break,
             }
         }
         let request = Asked {
             path,
+            host,
             authorization,
         };
         let answered = answer(&request);
@@ -231,6 +242,19 @@ fn write(stream: &mut impl Write, answer: Answer) -> std::io::Result<bool> {
             stream.write_all(format!("HTTP/1.1 200 X\r\n{length}\r\n").as_bytes())?;
             loop {
                 stream.write_all(&[0; 64 << 10])?;
+            }
+        }
+        Answer::Raw(bytes) => {
+            stream.write_all(&bytes)?;
+            stream.flush()?;
+            Err(std::io::ErrorKind::ConnectionAborted.into())
+        }
+        Answer::Dripping(pause_ms) => {
+            stream.write_all(b"HTTP/1.1 200 X\r\n\r\n")?;
+            loop {
+                stream.write_all(&[0])?;
+                stream.flush()?;
+                thread::sleep(std::time::Duration::from_millis(pause_ms));
             }
         }
         Answer::Silence => Ok(false),

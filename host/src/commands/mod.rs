@@ -7,10 +7,12 @@ pub mod console;
 pub mod exit;
 
 mod arguments;
+mod bars;
 mod described;
 mod evaluate;
 mod grant_lines;
 mod graph;
+mod hints;
 mod progress;
 mod questions;
 mod refused;

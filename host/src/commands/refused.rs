@@ -1,11 +1,14 @@
 //! How a person is told that something was not granted, with the command that grants it.
 
-use openprogram_core::grant::{Access, AccessOutcome, grant_command};
+use openprogram_core::grant::{Access, AccessOutcome, copied_grant_command};
 
-use crate::text::{clean, one_line};
+use crate::text::one_line;
 
 /// Characters of the reason; the whole is in the graph.
 const REASON_CHARS_MAX: usize = 300;
+
+/// What stands before the command.
+pub(super) const TO_ALLOW: &str = "\n  to allow it: ";
 
 /// One refusal, safe for a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +25,10 @@ impl Refusal {
         let AccessOutcome::Refused { message, needed } = &access.outcome else {
             return None;
         };
-        let command = needed.as_ref().map(|line| {
-            // Cleaned and not cut: a part of a command does something else.
-            clean(&grant_command(component, access.kind, line)).replace(['\n', '\t'], " ")
-        });
+        // Neither cleaned nor cut: a part of a command does something else.
+        let command = needed
+            .as_ref()
+            .and_then(|line| copied_grant_command(component, access.kind, line));
         Some(Self {
             reason: one_line(message, REASON_CHARS_MAX),
             command,
@@ -35,7 +38,7 @@ impl Refusal {
     /// The refusal in words, its command on a second line.
     pub(super) fn words(&self) -> String {
         match &self.command {
-            Some(command) => format!("refused: {}\n  to allow it: {command}", self.reason),
+            Some(command) => format!("refused: {}{TO_ALLOW}{command}", self.reason),
             None => format!("refused: {}", self.reason),
         }
     }
@@ -49,17 +52,19 @@ mod tests {
 
     #[test]
     fn a_refusal_is_told_with_its_command_and_cannot_drive_the_terminal() {
-        let line = "GET https://a.example/\u{1b}[2Jx".to_owned();
-        let access = Access::refused(
-            GrantKind::Http,
-            "GET x",
-            "not\n\u{1b}[2Jgranted",
-            Some(line),
-        );
-        let words = Refusal::of("shop", &access).unwrap().words();
+        let refused = |line: &str| {
+            let why = "not\n\u{1b}[2Jgranted";
+            let access = Access::refused(GrantKind::Http, "GET x", why, Some(line.to_owned()));
+            Refusal::of("shop", &access).unwrap().words()
+        };
         let expected = "refused: not granted\n  \
                         to allow it: openprogram grant shop --http 'GET https://a.example/x'";
-        assert_eq!(words, expected);
+        assert_eq!(refused("GET https://a.example/x"), expected);
+        // Without what cannot be seen it would be another command.
+        for hidden in ["\u{1b}[2J", "\n", "\t", "\u{202e}", "\u{200b}"] {
+            let line = format!("GET https://a.example/{hidden}x");
+            assert_eq!(refused(&line), "refused: not granted");
+        }
         let access = Access::refused(GrantKind::Http, "GET x", "never", None);
         let words = Refusal::of("shop", &access).unwrap().words();
         assert_eq!(words, "refused: never");

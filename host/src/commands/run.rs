@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use openprogram_core::Json;
 use openprogram_core::content::ThinkingLevel;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::id::SessionId;
@@ -32,7 +31,8 @@ use crate::settings::{MAX_TIME_S, MAX_TURNS, ModelNames};
 /// is refused. The function that is run here is not asked about: to run it is to approve it.
 ///
 /// The result goes to stdout: text as it is, without what a terminal would act on, anything else as
-/// JSON. The id of the session goes to stderr.
+/// JSON. On a terminal it stands behind bars where it could pass for words of this program. The id of
+/// the session goes to stderr.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The function
@@ -212,9 +212,6 @@ fn tell(
         }))?;
         return Ok(());
     }
-    match value {
-        Json::String(text) => console.text(&text)?,
-        other => console.json(&other)?,
-    }
+    console.given(&value)?;
     Ok(())
 }

@@ -13,6 +13,8 @@ mod toolchain;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use openprogram_core::grant::shell_word;
+
 use self::cargo::Project;
 pub use self::inputs::inputs;
 pub use self::toolchain::{Toolchain, ToolchainError};
@@ -82,7 +84,7 @@ pub enum BuildError {
         "the SDK in `{}` was written by openprogram {version} for another contract (`{found}`) than \
          the one of this openprogram (`{own}`); run `openprogram new --update-sdk {}`, or build \
          with the openprogram that wrote it",
-        project.join(sdk::SDK_FOLDER).display(), project.display()
+        project.join(sdk::SDK_FOLDER).display(), word(project)
     )]
     OtherContract {
         /// The project.
@@ -97,7 +99,7 @@ pub enum BuildError {
     /// The SDK in the project cannot be told.
     #[error(
         "`{}` cannot be read: {message}; run `openprogram new --update-sdk {}` to write the SDK anew",
-        project.join(sdk::SDK_FOLDER).join(sdk::MARKER).display(), project.display()
+        project.join(sdk::SDK_FOLDER).join(sdk::MARKER).display(), word(project)
     )]
     BrokenSdk {
         /// The project.
@@ -207,7 +209,7 @@ fn check_sdk(project: &Path, words: &mut dyn Write) -> Result<(), BuildError> {
                 "note: `{}` is another SDK than the one of this openprogram; \
                  `openprogram new --update-sdk {}` brings that",
                 project.join(sdk::SDK_FOLDER).display(),
-                project.display()
+                word(&project)
             );
             Ok(())
         }
@@ -280,6 +282,11 @@ pub fn built_before(folder: &Path, cache: &Path) -> Option<PathBuf> {
 pub fn names_file(path: &Path) -> bool {
     path.extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("wasm"))
+}
+
+/// A path as one word of a command.
+fn word(path: &Path) -> String {
+    shell_word(&path.display().to_string())
 }
 
 /// The name of a component that is given as a file: its stem in kebab-case, without odd letters.

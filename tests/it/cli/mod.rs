@@ -15,6 +15,7 @@ mod exit;
 mod grants;
 mod help;
 mod hidden;
+mod hostile_registry;
 mod install;
 #[cfg(unix)]
 mod interrupted;
@@ -23,6 +24,7 @@ mod limits;
 mod locked;
 mod merged;
 mod new;
+mod pasted;
 mod registry;
 mod remote;
 mod requests;

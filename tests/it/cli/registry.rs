@@ -74,7 +74,7 @@ pub(super) fn open_registry() -> (Held, Server) {
     (held, Server::start(move |asked| answer(&shared, asked)))
 }
 
-fn source(server: &Server, rest: &str) -> String {
+pub(super) fn source(server: &Server, rest: &str) -> String {
     format!("oci://{}/acme/shop{rest}", server.host())
 }
 
@@ -231,7 +231,7 @@ fn what_a_registry_has_instead_of_a_component_is_named() {
     assert!(!project.path("openprogram.lock").exists());
 }
 
-fn with_login(
+pub(super) fn with_login(
     project: openprogram_tests::cli::Project,
     registry: &str,
 ) -> openprogram_tests::cli::Project {

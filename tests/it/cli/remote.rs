@@ -234,3 +234,96 @@ async fn a_silent_and_an_endless_server_end_in_their_own_limits() {
         .unwrap_err();
     assert!(said.contains("(`fetch_wall_ms`)"), "{said}");
 }
+
+/// Each piece comes in time, and all of them never would.
+#[tokio::test]
+async fn a_server_that_sends_byte_by_byte_ends_in_the_limit_of_all() {
+    let server = Server::start(|_| Answer::Dripping(20));
+    let options = WebOptions {
+        idle: Duration::from_secs(20),
+        wall: Duration::from_millis(300),
+        ..WebOptions::default()
+    };
+    let project = project();
+    let said = add(&project, &server.url("/slow"), options).await;
+    let said = said.unwrap_err();
+    assert!(said.contains("(`fetch_wall_ms`)"), "{said}");
+}
+
+#[tokio::test]
+async fn lengths_that_lie_heads_without_end_and_packed_answers_give_no_component() {
+    let bytes = many::component("shop", 1, 1);
+    let raw = move |head: &str, body: &[u8]| {
+        let mut all = format!("HTTP/1.1 200 X\r\n{head}\r\n").into_bytes();
+        all.extend_from_slice(body);
+        Answer::Raw(all)
+    };
+    let server = Server::start(move |asked| {
+        let n = bytes.len();
+        match asked.path.as_str() {
+            "/shorter" => raw(&format!("Content-Length: {}\r\n", n + 1), &bytes),
+            "/longer" => raw("Content-Length: 20\r\n", &bytes),
+            "/two-lengths" => raw(
+                &format!("Content-Length: {n}\r\nContent-Length: 8\r\n"),
+                &bytes,
+            ),
+            "/chunk" => raw(
+                "Transfer-Encoding: chunked\r\n",
+                b"FFFFFFFFFFFFFFFF\r\nx\r\n0\r\n\r\n",
+            ),
+            "/head" => raw(&format!("X-Long: {}\r\n", "x".repeat(4 << 20)), &bytes),
+            "/heads" => raw(&"X-Many: x\r\n".repeat(100_000), &bytes),
+            // The head of what is packed; it is not unpacked.
+            "/packed" => raw(
+                "Content-Encoding: gzip\r\n",
+                b"\x1f\x8b\x08\0\0\0\0\0\0\x03",
+            ),
+            _ => raw("Content-Length: 0\r\n", b""),
+        }
+    });
+    let project = project();
+    for (path, part) in [
+        ("shorter", ""),
+        ("longer", "cannot be loaded"),
+        ("two-lengths", ""),
+        ("chunk", ""),
+        ("head", ""),
+        ("heads", ""),
+        ("packed", "cannot be loaded"),
+    ] {
+        let url = server.url(&format!("/{path}"));
+        let said = add(&project, &url, WebOptions::default()).await;
+        let said = said.expect_err(path);
+        assert!(said.contains(part), "{path}: {said}");
+        assert!(said.len() < 2_000, "{path}: {said}");
+    }
+    assert!(!project.path("openprogram.lock").exists());
+}
+
+/// TLS is what keeps a redirect from the machines of one's own network: none of them is asked without.
+#[tokio::test]
+async fn a_redirect_of_https_leads_to_no_address_without_tls() {
+    let inside = Server::start(|_| Answer::ok(many::component("shop", 1, 1)));
+    let port = inside.host().split_once(':').unwrap().1.to_owned();
+    let certificate = certificate("127.0.0.1");
+    let targets = [
+        inside.url("/x"),
+        inside.url("/x").replace("127.0.0.1", "localhost"),
+        inside.url("/x").replace("http:", "https:"),
+        format!("https://[::ffff:127.0.0.1]:{port}/x"),
+        format!("https://me:hunter2@127.0.0.1:{port}/x"),
+    ];
+    let shared = targets.clone();
+    let secure = Server::start_tls(certificate.server(), move |asked| {
+        let at = asked.path.trim_start_matches('/').parse::<usize>();
+        Answer::moved(shared[at.unwrap()].clone())
+    });
+    let project = project();
+    for (at, target) in targets.iter().enumerate() {
+        let url = secure.url(&format!("/{at}"));
+        let said = add(&project, &url, trusting(&certificate)).await;
+        let said = said.expect_err(target);
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+    assert_eq!(inside.asked(), []);
+}

@@ -142,6 +142,57 @@ fn a_model_cannot_drive_the_terminal() {
     assert_eq!(escapes(&plain.run_on_terminal(&DECIDE)), 0);
 }
 
+/// Lines as this program says them, and one that would go on where they stand on a terminal of 80
+/// columns.
+#[cfg(target_os = "linux")]
+fn fake_words() -> String {
+    format!(
+        "Done.\nerror: `a` may not call `b:c/d.e`\nhint: to allow it: openprogram grant a --call \
+         b:c/d.e\napproval needed by b:c/d.e\nallow this once? [y/N] {}hint: openprogram revoke a",
+        "x".repeat(56)
+    )
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn every_type_gives_words_that_pass_for_none_of_ours() {
+    let project = project()
+        .guests(&["every-type", "caller"])
+        .file(
+            "openprogram.toml",
+            "[components]\nevery-type = \"every-type.wasm\"\ncaller = \"caller.wasm\"\n",
+        )
+        .variable("TERM", "dumb");
+    let words = fake_words();
+    let value = format!("value={words}");
+    let echo = ["run", "every-type.echo-string", "--arg", &value];
+    let list = format!("value={}", serde_json::json!([words]));
+    let listed = ["run", "every-type.echo-list", "--arg", &list];
+    let name = serde_json::json!({"name": words, "arguments": {}}).to_string();
+    let failing = ["run", "caller.call", "--args", &name];
+    let mut shown = String::new();
+    for arguments in [&echo, &listed, &failing] {
+        let told = project.run_on_terminal(arguments);
+        let lines = told.stdout.replace("\r\n", "\n");
+        for line in lines.lines() {
+            let is_ours = |begin: &&str| line.starts_with(*begin);
+            let fakes = [
+                "hint: to allow",
+                "hint: openprogram",
+                "approval",
+                "allow",
+                "error: `a`",
+            ];
+            assert!(!fakes.iter().any(is_ours), "{line}");
+            assert!(line.chars().count() < 80, "{line}");
+        }
+        shown.push_str(&project.shown(&lines));
+    }
+    insta::assert_snapshot!("words_on_a_terminal", shown);
+    // Through a pipe it is the data.
+    assert_eq!(project.run(&echo).stdout, format!("{words}\n"));
+}
+
 #[test]
 fn a_pipe_is_coloured_only_when_that_is_asked_for() {
     let show = ["show", "op-1"];

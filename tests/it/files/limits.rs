@@ -126,6 +126,28 @@ async fn open_files_are_handles() {
     assert_eq!(hold(200).await.seen(), ended);
 }
 
+/// The host walks every step of a path, on threads of its own.
+#[tokio::test]
+async fn what_the_host_computes_for_a_path_is_computing_time_of_the_guest() {
+    let project = Project::new();
+    let deep = "d/".repeat(400);
+    std::fs::create_dir_all(project.path().join("out").join(&deep)).unwrap();
+    let host = project
+        .host(&["ro:out"])
+        .limits(|limits| limits.cpu_ms = 300);
+    let look = |times: u32| json!({"folder": "out", "path": &deep, "times": times});
+    let few = host.call("look-often", look(3)).await;
+    assert_eq!(few.result, Ok(json!(3)));
+    let before = few.report.cpu_us;
+    let twice = host.call("look-often", look(6)).await;
+    assert!(twice.report.cpu_us > before, "{twice:?} after {before}");
+    let ended = host.call("look-often", look(100_000)).await;
+    let expected = "failed: the function computed longer than 300 ms";
+    assert_eq!(ended.seen(), expected, "{ended:?}");
+    // Without the walk it would have been some thousand calls.
+    assert!(ended.report.host_calls < 2_000, "{ended:?}");
+}
+
 #[tokio::test]
 async fn cheap_calls_of_the_host_are_counted_and_end() {
     let project = Project::new();

@@ -4,6 +4,8 @@
 mod grants;
 mod kept;
 mod limits;
+#[cfg(unix)]
+mod swaps;
 mod ways_out;
 
 use std::fs;

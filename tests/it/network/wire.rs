@@ -114,6 +114,66 @@ async fn a_grant_that_asks_is_put_to_the_person_before_anything_is_sent() {
 }
 
 #[tokio::test]
+async fn a_person_is_asked_about_all_that_leaves_and_that_is_what_is_sent() {
+    let server = Server::start(|_| Answer::ok("yes")).await;
+    let grant = format!("ask POST {}", server.url("/"));
+    let host = WebHost::new().http(&grant).approving();
+    let (url, body) = (server.url("/x?key=s3cret"), "{\"all\": \"that I know\"}");
+    let headers = ["content-type: application/json", "x-data: 1"];
+    let called = host.send("POST", &url, &headers, Some(body)).await;
+    assert!(called.seen().starts_with("200"), "{}", called.all());
+    let sends = called.asked[0].sends.clone().unwrap();
+    assert_eq!(sends.url, url);
+    assert_eq!(sends.headers, ["content-type", "x-data"]);
+    let shown = sends.body.clone().unwrap();
+    assert_eq!(
+        (
+            shown.bytes,
+            shown.mime_type.as_deref(),
+            shown.head.as_deref()
+        ),
+        (body.len() as u64, Some("application/json"), Some(body))
+    );
+    let sent = server.asked().remove(0);
+    let on_the_wire = String::from_utf8_lossy(&sent.body).into_owned();
+    assert!(on_the_wire.contains(body), "{on_the_wire}");
+    assert!(
+        sent.head.starts_with("POST /x?key=s3cret "),
+        "{}",
+        sent.head
+    );
+    // Whatever else leaves is another question.
+    for (headers, body) in [
+        (["content-type: application/json", "x-data: 2"], body),
+        (headers, "{}"),
+    ] {
+        let called = host.send("POST", &url, &headers, Some(body)).await;
+        assert_ne!(called.asked[0].sends.as_ref().unwrap().digest, sends.digest);
+    }
+    // The query is nobody's business in the record.
+    assert!(!called.noted().contains("s3cret"), "{}", called.noted());
+}
+
+#[tokio::test]
+async fn a_body_that_nobody_would_look_through_is_not_asked_about() {
+    let server = Server::start(|_| Answer::ok("yes")).await;
+    let grant = format!("ask POST {}", server.url("/"));
+    let host = WebHost::new().http(&grant).approving();
+    let body = "y".repeat(1 << 20);
+    let called = host.send("POST", &server.url("/"), &[], Some(&body)).await;
+    assert!(called.seen().starts_with("200"), "{}", called.all());
+    let body = format!("{body}y");
+    let called = host.send("POST", &server.url("/"), &[], Some(&body)).await;
+    assert_eq!(called.asked, []);
+    assert!(
+        called.noted().contains("larger than 1048576 bytes"),
+        "{}",
+        called.all()
+    );
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
 async fn what_crosses_the_wire_is_counted() {
     let server = Server::start(|_| Answer::ok(&"x".repeat(1000))).await;
     let host = WebHost::new().http(&format!("POST {}", server.url("/")));

@@ -174,6 +174,36 @@ async fn handle_flood_of_options_and_prompts_is_refused_before_a_model_is_asked(
     }
 }
 
+const FLOODS: [&str; 10] = [
+    "clocks", "numbers", "reports", "lines", "calls", "names", "settings", "models", "moments",
+    "waits",
+];
+
+#[tokio::test]
+async fn import_flood_ends_at_its_limit_and_leaves_a_short_record() {
+    let host = TestHost::new().guest("import-flood").guest("healthy");
+    let host = host.script(["no request reaches this model"]);
+    let host = host
+        .limits(|limits| limits.host_calls = 3_000)
+        .start()
+        .await;
+    for flood in FLOODS {
+        let outcome = host.run(&format!("import-flood.{flood}"), json!({})).await;
+        let failure = outcome.result.unwrap_err();
+        assert_eq!(
+            named(&failure),
+            "limit-reached host_calls",
+            "{flood}: {failure}"
+        );
+        let nodes = host.nodes(&outcome.session.unwrap()).await;
+        assert_eq!(nodes.len(), 1, "{flood}");
+        let length = format!("{nodes:?}").len();
+        assert!(length < 64 << 10, "{flood}: a record of {length} bytes");
+        let next = host.call("double", json!({"number": 21})).await;
+        assert_eq!(next, Ok(json!(42)), "after {flood}");
+    }
+}
+
 #[tokio::test]
 async fn forbidden_import_is_refused_with_every_name() {
     let bytes = openprogram_tests::guests::bytes("forbidden-import");

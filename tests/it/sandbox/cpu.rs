@@ -1,5 +1,6 @@
 //! Guests that do not come to an end.
 
+use openprogram_tests::web::WebHost;
 use serde_json::json;
 
 use super::Hostile;
@@ -40,6 +41,24 @@ async fn slow_realloc_is_computing_time_of_the_guest_too() {
     hostile
         .check("echo", json!({"text": "hello"}), "limit-reached cpu_ms")
         .await;
+}
+
+#[tokio::test]
+async fn calls_of_one_run_compute_so_long_together() {
+    let host = WebHost::of("endless-loop").limits(|limits| {
+        limits.cpu_ms = CPU_MS;
+        limits.run_cpu_ms = 30;
+    });
+    let of_call = "failed: the function computed longer than 20 ms";
+    let of_run = "failed: the component computed longer than 30 ms in one run";
+    for (host, expected) in [
+        (host.clone().in_one_run(), [of_call, of_run, of_run]),
+        (host, [of_call; 3]),
+    ] {
+        for expected in expected {
+            assert_eq!(host.call("run", json!({})).await.seen(), expected);
+        }
+    }
 }
 
 #[tokio::test]

@@ -42,11 +42,11 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("words", &["facts", "decode"]),
         ("source", &["error"]),
         ("counters", &["limits"]),
-        ("files", &["counters", "limits", "permissions"]),
+        ("cpu", &["limits"]),
+        ("files", &["counters", "cpu", "limits", "permissions"]),
         ("http", &["counters", "limits", "permissions"]),
         ("reach", &["files", "http", "permissions"]),
         ("compile", &["error", "source"]),
-        ("cpu", &["limits"]),
         (
             "state",
             &[

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use openprogram_core::guest::ComponentTotals;
 use wasmtime::CallHook;
 
-use crate::limits::LimitReached;
+use crate::limits::{LimitReached, Limits};
 
 /// Fed by the call hook, read by the epoch callback.
 #[derive(Debug)]
@@ -25,22 +26,55 @@ pub(crate) struct CpuMeter {
     /// The poll in which the last change was.
     poll: u64,
     used: Duration,
+    beside: Beside,
     limit: Duration,
+    /// What of `used` is in `totals` already.
+    told: Duration,
+    totals: Arc<ComponentTotals>,
+    run_limit: Duration,
     resumed: Arc<AtomicU64>,
+}
+
+/// Time that a call computes on other threads, where what waits for the disk runs. Clones count
+/// together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beside(Arc<AtomicU64>);
+
+impl Beside {
+    /// Does this on this thread, and counts the time that it takes to compute.
+    pub(crate) fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
+        let start = thread_time();
+        let done = work();
+        let took = nanos(thread_time().saturating_sub(start));
+        self.0.fetch_add(took, Ordering::Relaxed);
+        done
+    }
+
+    fn take(&self) -> Duration {
+        Duration::from_nanos(self.0.swap(0, Ordering::Relaxed))
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// In [`CpuMeter::resumed`]: the guest gave nothing to others since the last look.
 const NOT_RESUMED: u64 = u64::MAX;
 
 impl CpuMeter {
-    pub(crate) fn new(limit_ms: u64) -> Self {
+    pub(crate) fn new(limits: &Limits, totals: Arc<ComponentTotals>) -> Self {
         Self {
             since: thread_time(),
             in_guest: false,
             imports: 0,
             poll: POLL.get(),
             used: Duration::ZERO,
-            limit: Duration::from_millis(limit_ms),
+            beside: Beside::default(),
+            limit: Duration::from_millis(limits.cpu_ms),
+            told: Duration::ZERO,
+            totals,
+            run_limit: Duration::from_millis(limits.run_cpu_ms),
             resumed: Arc::new(AtomicU64::new(NOT_RESUMED)),
         }
     }
@@ -58,18 +92,31 @@ impl CpuMeter {
         }
     }
 
-    /// Fails when the guest has used its time.
+    /// Fails when the guest has used its time, or its component that of the run.
     pub(crate) fn check(&mut self) -> Result<(), LimitReached> {
         self.settle();
-        if self.used <= self.limit {
-            return Ok(());
+        let of_run = self.tell();
+        let ms = |limit: Duration| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        if self.used > self.limit {
+            let limit = ms(self.limit);
+            let message = format!("the function computed longer than {limit} ms");
+            return Err(LimitReached::new("cpu_ms", limit, message));
         }
-        let limit = u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX);
-        Err(LimitReached::new(
-            "cpu_ms",
-            limit,
-            format!("the function computed longer than {limit} ms"),
-        ))
+        if of_run > self.run_limit {
+            let limit = ms(self.run_limit);
+            let message = format!("the component computed longer than {limit} ms in one run");
+            return Err(LimitReached::new("run_cpu_ms", limit, message));
+        }
+        Ok(())
+    }
+
+    /// Adds what is new to the time of the run; gives all of it.
+    fn tell(&mut self) -> Duration {
+        let more = self.used.saturating_sub(self.told);
+        self.told = self.used;
+        let more = nanos(more);
+        let before = self.totals.cpu_ns.fetch_add(more, Ordering::Relaxed);
+        Duration::from_nanos(before.saturating_add(more))
     }
 
     /// Lets other tasks run. The guest may go on in another thread, whose clock is another.
@@ -80,6 +127,11 @@ impl CpuMeter {
             let now = u64::try_from(thread_time().as_nanos()).unwrap_or(NOT_RESUMED - 1);
             resumed.store(now, Ordering::Relaxed);
         }
+    }
+
+    /// Where what the call computes on other threads is counted.
+    pub(crate) fn beside(&self) -> Beside {
+        self.beside.clone()
     }
 
     pub(crate) fn used(&mut self) -> Duration {
@@ -100,8 +152,17 @@ impl CpuMeter {
         if self.in_guest || is_at_once {
             self.used += now.saturating_sub(self.since);
         }
+        self.used += self.beside.take();
         self.since = now;
         self.poll = poll;
+    }
+}
+
+impl Drop for CpuMeter {
+    /// What a call computed after its last look counts as well: many short ones come to much.
+    fn drop(&mut self) {
+        self.settle();
+        self.tell();
     }
 }
 
@@ -149,6 +210,14 @@ fn thread_time() -> Duration {
 mod tests {
     use super::*;
 
+    fn meter(cpu_ms: u64) -> CpuMeter {
+        let limits = Limits {
+            cpu_ms,
+            ..Limits::default()
+        };
+        CpuMeter::new(&limits, Arc::default())
+    }
+
     fn spin(time: Duration) {
         let start = thread_time();
         while thread_time().saturating_sub(start) < time {
@@ -159,7 +228,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn time_that_the_machine_gives_to_others_is_not_the_guests() {
-        let mut meter = CpuMeter::new(20);
+        let mut meter = meter(20);
         meter.hook(CallHook::CallingWasm);
         // As a thread that waits for a core does.
         std::thread::sleep(Duration::from_millis(60));
@@ -170,7 +239,7 @@ mod tests {
 
     #[test]
     fn time_in_imports_that_end_at_once_is_the_guests() {
-        let mut meter = CpuMeter::new(20);
+        let mut meter = meter(20);
         meter.hook(CallHook::CallingWasm);
         for _ in 0..10 {
             meter.hook(CallHook::CallingHost);
@@ -186,7 +255,7 @@ mod tests {
 
     #[test]
     fn time_in_the_host_and_before_a_resumption_is_not_the_guests() {
-        let mut meter = CpuMeter::new(20);
+        let mut meter = meter(20);
         spin(Duration::from_millis(30));
         meter.hook(CallHook::CallingWasm);
         meter.hook(CallHook::CallingHost);
@@ -208,5 +277,38 @@ mod tests {
             pause.await;
         });
         meter.check().unwrap();
+    }
+
+    #[test]
+    fn what_is_computed_on_other_threads_is_the_guests() {
+        let mut meter = meter(20);
+        meter.hook(CallHook::CallingWasm);
+        meter.hook(CallHook::CallingHost);
+        let beside = meter.beside();
+        let work = move || beside.counted(|| spin(Duration::from_millis(25)));
+        std::thread::spawn(work).join().unwrap();
+        assert_eq!(meter.check().unwrap_err().which, "cpu_ms");
+    }
+
+    #[test]
+    fn calls_of_a_component_in_one_run_compute_so_long_together() {
+        let limits = Limits {
+            cpu_ms: 20,
+            run_cpu_ms: 30,
+            ..Limits::default()
+        };
+        let totals = Arc::<ComponentTotals>::default();
+        let call = |ms| {
+            let mut meter = CpuMeter::new(&limits, Arc::clone(&totals));
+            meter.check().map_err(|reached| reached.which)?;
+            meter.hook(CallHook::CallingWasm);
+            spin(Duration::from_millis(ms));
+            // It ends before anybody looks.
+            Ok(())
+        };
+        assert_eq!(
+            [call(16), call(16), call(1)],
+            [Ok(()), Ok(()), Err("run_cpu_ms")]
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! A component picks: one call of its export `decider`.
 
+use std::sync::Arc;
+
 use openprogram_core::llm::{DecisionReply, DecisionState, LlmError, Weight};
 use wasmtime::component::Resource;
 
@@ -13,8 +15,9 @@ pub(crate) async fn decide(
     guest: &Guest,
     state: &DecisionState,
 ) -> Result<DecisionReply, LlmError> {
+    let totals = Arc::clone(&state.totals);
     let state = StateHandle(state.clone());
-    let decided = guest.call(async |prepared, store| {
+    let decided = guest.call(&totals, async |prepared, store| {
         let indices = prepared.decider.as_ref().ok_or_else(|| gone("decider"))?;
         let instance = prepared.pre.instantiate_async(&mut *store).await?;
         let exports = indices.load(&mut *store, &instance)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use openprogram_core::guest::CallError;
+use openprogram_core::guest::{CallError, RunTotals};
 use openprogram_core::llm::LlmError;
 use wasmtime::Store;
 
@@ -42,9 +42,11 @@ impl Guest {
         self
     }
 
-    /// Runs `work` with the compiled component in a fresh store.
+    /// Runs `work` with the compiled component in a fresh store, and counts it with the other calls of
+    /// the component in the run.
     pub(crate) async fn call<T>(
         &self,
+        totals: &RunTotals,
         work: impl AsyncFnOnce(&Prepared, &mut Store<CallState>) -> Result<T, Stop>,
     ) -> Result<T, LlmError> {
         let name = self.component.name();
@@ -56,7 +58,7 @@ impl Guest {
             services: None,
             reach: Arc::clone(&self.reach),
             lane: Lane::Leaf,
-            totals: Arc::default(),
+            totals: totals.of(name),
         };
         let (result, _) = run(&self.engine, job, async |store| work(prepared, store).await).await;
         result.map_err(|error| failed(&error))

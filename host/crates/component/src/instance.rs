@@ -59,6 +59,10 @@ pub(crate) async fn run<T>(
         folders,
         job.totals,
     );
+    // A short call ends before it is looked at, so one without any time left is not begun.
+    if let Err(reached) = store.data_mut().check_cpu() {
+        return failed(reached.into());
+    }
     let turns = store.data().turns.clone();
     let work = turns.beside(cpu::polled(work(&mut store)));
     let timed = tokio::time::timeout(Duration::from_millis(wall), work).await;

@@ -47,6 +47,7 @@ const ENTRIES: &[Entry] = entries![
     Wide table_elements 100_000,
     Narrow core_instances 128,
     Wide cpu_ms HOUR_MS,
+    Wide run_cpu_ms 24 * HOUR_MS,
     Wide wall_ms 24 * HOUR_MS,
     Wide log_bytes 64 << 20,
     Wide result_bytes 64 << 20,
@@ -98,6 +99,10 @@ impl Limits {
         let mut limits = Self::default();
         for (name, value) in set {
             limits.set(name, *value)?;
+        }
+        // Whoever lets a call compute longer has not said that its run may not.
+        if !set.contains_key("run_cpu_ms") {
+            limits.run_cpu_ms = limits.run_cpu_ms.max(limits.cpu_ms);
         }
         Ok(limits)
     }
@@ -156,6 +161,17 @@ mod tests {
         // The debug form names every field; a new limit has to be in the table.
         let text = format!("{:?}", Limits::default());
         assert_eq!(text.matches(": ").count(), ENTRIES.len() + 1, "{text}");
+    }
+
+    #[test]
+    fn a_call_that_may_compute_longer_may_do_so_in_its_run() {
+        let run = |set: &[(&str, u64)]| {
+            let set = set.iter().map(|(name, value)| ((*name).to_owned(), *value));
+            Limits::of_settings(&set.collect()).unwrap().run_cpu_ms
+        };
+        assert_eq!(run(&[("cpu_ms", HOUR_MS)]), HOUR_MS);
+        assert_eq!(run(&[("cpu_ms", 100)]), Limits::default().run_cpu_ms);
+        assert_eq!(run(&[("cpu_ms", HOUR_MS), ("run_cpu_ms", 5)]), 5);
     }
 
     #[test]

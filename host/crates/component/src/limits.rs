@@ -25,6 +25,9 @@ pub struct Limits {
     pub core_instances: u32,
     /// Time that a call computes, in imports that end at once too, without waiting, in milliseconds.
     pub cpu_ms: u64,
+    /// Time that all calls of a component in one run compute together, as a model or a decider too, in
+    /// milliseconds.
+    pub run_cpu_ms: u64,
     /// Time from start to end, waiting included, in milliseconds.
     pub wall_ms: u64,
     /// Bytes written to stdout and stderr together.
@@ -109,6 +112,9 @@ pub struct Limits {
     pub http_total_ms: u64,
 }
 
+/// Thirty times what one call computes.
+const RUN_CPU_MS: u64 = 300_000;
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -123,6 +129,8 @@ impl Default for Limits {
             core_instances: 128,
             // Functions of this kind think in the model, not in the guest.
             cpu_ms: 10_000,
+            // Hundreds of calls of interpreters, which start anew each time.
+            run_cpu_ms: RUN_CPU_MS,
             // A chain of model turns with retries ends within this.
             wall_ms: 600_000,
             // What a person can still read.

@@ -23,7 +23,7 @@ pub(crate) async fn complete(
     let mailbox = Mailbox::default();
     let asked = prompt(request);
     let reply = SinkHandle::new(Arc::clone(&guest.limits), mailbox.clone());
-    let work = guest.call(async |prepared, store| {
+    let work = guest.call(&request.totals, async |prepared, store| {
         let indices = prepared.model.as_ref().ok_or_else(|| gone("model"))?;
         let instance = prepared.pre.instantiate_async(&mut *store).await?;
         let exports = indices.load(&mut *store, &instance)?;

@@ -77,11 +77,13 @@ impl CallState {
         let mut table = ResourceTable::new();
         table.set_max_capacity(whole(limits.handles));
         let counters = Counters::new(&limits, Arc::clone(&totals));
+        let cpu = CpuMeter::new(&limits, Arc::clone(&totals));
         let files = Files::new(
             folders,
             counters.clone(),
             Arc::clone(&limits),
             services.clone(),
+            cpu.beside(),
         );
         let http = HttpCall::new(
             &reach.permissions,
@@ -102,7 +104,7 @@ impl CallState {
             wasi: wasi.build(),
             files,
             http: HttpState::new(http),
-            cpu: CpuMeter::new(limits.cpu_ms),
+            cpu,
             memory: MemoryMeter::new(&limits, totals),
             log,
             limits,
@@ -138,6 +140,11 @@ impl CallState {
         }
         self.host_calls += 1;
         Ok(())
+    }
+
+    /// Fails when nothing is left of the time to compute.
+    pub(crate) fn check_cpu(&mut self) -> Result<(), LimitReached> {
+        self.cpu.check()
     }
 
     /// What the call cost so far.

@@ -15,6 +15,7 @@ pub mod id;
 pub mod schema;
 pub mod secret;
 pub mod structured;
+pub mod totals;
 
 pub mod function;
 

@@ -64,6 +64,7 @@ fn state() -> DecisionState {
         messages: Vec::new(),
         choices: vec![choice("stay"), choice("go")],
         session: openprogram_core::id::SessionId::from_bits(1),
+        totals: std::sync::Arc::default(),
     }
 }
 

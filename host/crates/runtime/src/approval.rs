@@ -8,8 +8,8 @@ use openprogram_core::function::RequiredApproval;
 use openprogram_core::grant::{Access, GrantKind};
 use openprogram_core::guest::ApprovalRequest;
 use openprogram_core::question::{
-    Answer, Approval, AskingGrant, Question, QuestionBody, Receipt, ReceiptAnswer, Unanswered,
-    unapproved,
+    Answer, Approval, AskingGrant, Question, QuestionBody, Receipt, ReceiptAnswer, Sending,
+    Unanswered, unapproved,
 };
 use openprogram_core::session::{NewNode, Node};
 use openprogram_core::{Json, JsonObject};
@@ -25,6 +25,8 @@ use crate::recorder::store_failure;
 pub(crate) struct Wanted {
     /// In words: `run NAME`, `call NAME`, `POST https://…`.
     pub(crate) what: String,
+    /// What leaves, where a request is sent.
+    pub(crate) sends: Option<Sending>,
     /// The grant that asks.
     pub(crate) grant: Option<AskingGrant>,
     /// Why the author of the function wants it approved.
@@ -47,6 +49,7 @@ pub(crate) async fn approve_use(
     };
     let wanted = Wanted {
         what: request.what,
+        sends: request.sends,
         grant: Some(grant),
         reason: None,
     };
@@ -85,6 +88,7 @@ pub(crate) async fn approve_call(
                 Some(_) => what.clone(),
                 None => format!("run {name}"),
             },
+            sends: None,
             grant: grant.clone(),
             reason: required.and_then(|required| required.reason.clone()),
         };
@@ -174,6 +178,7 @@ async fn approval(ports: &Ports, frame: &Frame, wanted: Wanted) -> Result<Approv
             _ => JsonObject::new(),
         },
         what: wanted.what,
+        sends: wanted.sends,
         grant: wanted.grant,
         reason: wanted.reason,
     })

@@ -4,7 +4,7 @@
 //! the reply is recorded with it. A failed request is closed here.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openprogram_core::content::{ContentBlock, ThinkingLevel};
 use openprogram_core::context::{ContextRead, FrameView, read_context};
@@ -209,6 +209,7 @@ impl<'a> Asker<'a> {
         let request = ModelRequest {
             response_format: format.cloned(),
             thinking: self.frame.thinking(self.runtime),
+            totals: Arc::clone(&self.frame.run.totals),
             ..ModelRequest::new(system, messages, session)
         };
         let (open, reply) = self.ask(turn, &request, false).await?;

@@ -45,6 +45,7 @@ pub(crate) async fn open_runtime(
             kind: GrantKind::Models,
             what: model.to_owned(),
             grant: grant.to_string(),
+            sends: None,
         };
         let line = request.grant.clone();
         let approved = gate.approve(request).await;

@@ -1,6 +1,8 @@
 //! The rung of providers that weigh the options of a menu and write nothing: the host takes the
 //! heaviest option.
 
+use std::sync::Arc;
+
 use openprogram_core::decision::{
     Confidence, ConfidenceSource, DecisionError, Menu, MenuOption, Pick, pick_without_arguments,
     read_weights,
@@ -41,6 +43,7 @@ pub(crate) async fn weigh<'a>(
         messages,
         choices: menu.options().iter().map(choice).collect(),
         session: asker.frame.run.session.clone(),
+        totals: Arc::clone(&asker.frame.run.totals),
     };
     let (open, reply) = asker.weigh(&state, reads, facts).await?;
     let (method, source) = if is_endpoint {

@@ -11,7 +11,7 @@ use self::record::{AuditedCall, Entry, Outcome};
 use super::console::Console;
 use super::time::moment;
 use crate::app::App;
-use crate::text::{clean, one_line};
+use crate::text::one_line;
 
 mod record;
 
@@ -146,8 +146,6 @@ fn write_call(text: &mut String, call: &AuditedCall) {
             line(what)
         );
         if let Some(command) = command {
-            // Cleaned and not cut: a part of a command does something else.
-            let command = clean(command).replace(['\n', '\t'], " ");
             let _ = writeln!(text, "        to allow it: {command}");
         }
     }
@@ -230,9 +228,11 @@ mod tests {
     #[test]
     fn everything_stands_by_its_call_with_the_command_that_allows_it() {
         let used = Access::granted(GrantKind::Http, "GET https://a.b/x", "https://a.b/");
-        let line = Some("POST https://a.b/\u{1b}[2Jx".to_owned());
+        let line = Some("POST https://a.b/x".to_owned());
         let refused = Access::refused(GrantKind::Http, "POST https://a.b/x", "not\n granted", line);
-        let never = Access::refused(GrantKind::Http, "GET http://[::1]/", "never", None);
+        // Without what cannot be seen it would be another command.
+        let line = Some("http://[::1]/\u{1b}[2Jx".to_owned());
+        let never = Access::refused(GrantKind::Http, "GET http://[::1]/", "never", line);
         let denied = Failure::new(FailureCode::Denied, "may not call `c`")
             .with("what", "call c")
             .with("how_to_allow", "openprogram grant shop --call c");

@@ -1,11 +1,13 @@
 //! What the nodes of a session keep of grants, refusals and approvals.
 
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::grant::{Access, AccessOutcome, GrantKind, grant_command};
+use openprogram_core::grant::{Access, AccessOutcome, GrantKind, copied_grant_command};
 use openprogram_core::question::Receipt;
 use openprogram_core::session::Node;
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
+
+use crate::text::is_clean_line;
 
 /// The fact that lists requests that were refused as failures, and the one that counts them.
 const REFUSED: &str = "refused";
@@ -167,7 +169,7 @@ fn access_entry(recorded: &Json, component: Option<&str>) -> Option<Entry> {
             message: Some(message),
             command: needed
                 .zip(component)
-                .map(|(line, component)| grant_command(component, kind, &line)),
+                .and_then(|(line, component)| copied_grant_command(component, kind, &line)),
             ..entry
         },
     })
@@ -186,7 +188,7 @@ fn refused_entry(failure: &Failure) -> Entry {
         outcome: Outcome::Refused,
         grant: None,
         message: Some(failure.message.clone()),
-        command: detail(&failure.details, "how_to_allow"),
+        command: detail(&failure.details, "how_to_allow").filter(|how| is_clean_line(how)),
         n: 1,
     }
 }

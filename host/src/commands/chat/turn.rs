@@ -114,7 +114,7 @@ impl Chat<'_> {
             return Ok(console.json_line(&reply)?);
         }
         if !is_shown {
-            console.text(&reply.text)?;
+            console.given(&reply.text.as_str().into())?;
         }
         if self.input.is_terminal {
             let took = i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX);

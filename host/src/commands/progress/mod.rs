@@ -19,6 +19,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 pub(super) use self::pause::{Pauser, Pauses, pauses};
 use self::screen::{Mode, Screen};
+use super::bars::terminal_columns;
 use super::console::Console;
 use super::refused::Refusal;
 use crate::settings::TerminalSettings;
@@ -59,6 +60,7 @@ pub(super) fn start_with(json: bool, terminal: &TerminalSettings, pauses: Pauses
         streams: is_watched && Console::has_reader() && !json,
         colours: terminal.colours_on(is_watched),
         overwrites: is_watched && terminal.can_overwrite,
+        columns: terminal_columns(),
     };
     let (sender, receiver) = event_channel(EVENTS_HELD_MAX);
     // A person on a terminal can be told that what stands there does not count.

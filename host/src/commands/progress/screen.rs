@@ -8,6 +8,7 @@ use openprogram_runtime::Event;
 
 use super::lines::{Tone, line, retry_line};
 use super::running::Running;
+use crate::commands::bars::Bars;
 use crate::commands::refused::Refusal;
 use crate::text::PieceCleaner;
 
@@ -30,6 +31,8 @@ pub(super) struct Mode {
     pub(super) colours: bool,
     /// Whether a line may be written over.
     pub(super) overwrites: bool,
+    /// The columns of the terminal.
+    pub(super) columns: usize,
 }
 
 /// What stands on the line of the cursor.
@@ -46,6 +49,7 @@ pub(super) struct Screen<W> {
     mode: Mode,
     open: Option<OpenText>,
     cleaner: PieceCleaner,
+    bars: Bars,
     /// The call that begins next is one whose line is there already.
     is_told: bool,
     /// The call of a tool, whose end is told by the line of its result.
@@ -66,6 +70,7 @@ impl<W: Write> Screen<W> {
             mode,
             open: None,
             cleaner: PieceCleaner::default(),
+            bars: Bars::new(mode.columns),
             is_told: false,
             tool_call: None,
             tool_took: None,
@@ -150,7 +155,7 @@ impl<W: Write> Screen<W> {
         std::mem::take(&mut self.refusals)
     }
 
-    /// The next piece of what a model writes; another node or tone begins a line of its own.
+    /// The next piece of what a model writes, behind bars; another node or tone begins a line of its own.
     fn piece(&mut self, node: &NodeId, tone: Tone, text: &str, now: Instant) {
         if !self.mode.streams {
             return;
@@ -167,7 +172,8 @@ impl<W: Write> Screen<W> {
             (Some(open), None) => open.ends_in_break,
             (None, None) => true,
         };
-        self.put(tone, &cleaned);
+        let barred = self.bars.push(&cleaned);
+        self.put(tone, &barred);
         self.open = Some(OpenText {
             node: node.clone(),
             tone,
@@ -184,7 +190,9 @@ impl<W: Write> Screen<W> {
         if !rest.is_empty() {
             self.clear_status();
         }
-        self.put(open.tone, &rest);
+        let barred = self.bars.push(&rest);
+        self.put(open.tone, &barred);
+        self.bars.end();
         let ends_in_break = match rest.chars().next_back() {
             Some(last) => last == '\n',
             None => open.ends_in_break,
@@ -322,6 +330,7 @@ mod tests {
         streams: true,
         colours: false,
         overwrites: true,
+        columns: 80,
     };
 
     fn shown(events: &[Event], mode: Mode) -> String {
@@ -369,7 +378,7 @@ mod tests {
             percent,
         };
         let told = shown(&[text("So"), report(None), report(Some(40))], ALL);
-        assert_eq!(told, "So\n• Reading\n• Reading (40%)\n");
+        assert_eq!(told, "│ So\n• Reading\n• Reading (40%)\n");
     }
 
     #[test]
@@ -379,15 +388,15 @@ mod tests {
             expect![[r#"
                 → acme:shop/desk.look-up
                 … asking openai:m
-                hm
-                I look it up.
+                │ hm
+                │ I look it up.
                 ⚙ look_up {"order": "A-1"}
                     → acme:shop/desk.look-up
                   ✓ found
                 ⚙ look_up
                   ✗ no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no no…
                 … try 1 of 6 of openai:m failed (rate_limit 429), again in 1.5 s: slow down
-                Done.
+                │ Done.
                 … 3 steps not shown
             "#]],
         );
@@ -405,10 +414,10 @@ mod tests {
         ];
         let expected = expect![[r#"
             … asking openai:m
-            I lo
+            │ I lo
             … try 1 of 6 of openai:m failed (rate_limit 429), again in 1.5 s: slow down
             … the reply above broke off and begins anew
-            I look.
+            │ I look.
         "#]];
         expected.assert_eq(&shown(&events, ALL));
     }
@@ -509,7 +518,7 @@ mod tests {
             … asking openai:m
             <esc>[?7l· asking openai:m, 1 s (in acme:shop/desk.look-up, 1 s)<esc>[?7h<clear>
             <esc>[?7l· asking openai:m, 2 s (in acme:shop/desk.look-up, 2 s)<esc>[?7h<clear>
-            I think so.
+            │ I think so.
             <esc>[?7l· asking openai:m, 6 s (in acme:shop/desk.look-up, 7 s)<esc>[?7h<clear>
             ✓ openai:m answered (7.4 s)
             ⚙ look_up
@@ -528,7 +537,7 @@ mod tests {
         expect![[r#"
             → acme:shop/desk.look-up
             … asking openai:m
-            I think so.
+            │ I think so.
             ✓ openai:m answered (7.4 s)
             ⚙ look_up
               ✓ found (2.2 s)

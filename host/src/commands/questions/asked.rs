@@ -6,6 +6,7 @@ use openprogram_core::Json;
 use openprogram_core::question::{FormField, Prompt, Question};
 use openprogram_core::schema::{Type, type_to_json_schema};
 
+use crate::commands::bars::wrapped;
 use crate::text::{clean, escape_json, one_line};
 
 /// Columns of the words of a component; with what stands before them they fit into 80.
@@ -41,7 +42,10 @@ pub(super) fn head(question: &Question) -> String {
 pub(super) fn words(text: &str) -> String {
     let text = clean(text);
     let mut shown = String::new();
-    let mut lines = text.trim().lines().flat_map(wrapped);
+    let mut lines = text
+        .trim()
+        .lines()
+        .flat_map(|line| wrapped(line, COLUMNS_MAX));
     for line in lines.by_ref().take(LINES_MAX) {
         shown.push_str(&format!("  │ {line}\n"));
     }
@@ -56,7 +60,7 @@ pub(super) fn words(text: &str) -> String {
 fn choice(number: usize, text: &str) -> String {
     let cleaned = clean(text).replace(['\n', '\t'], " ");
     let mut shown = String::new();
-    for (at, line) in wrapped(&cleaned).into_iter().enumerate() {
+    for (at, line) in wrapped(&cleaned, COLUMNS_MAX).into_iter().enumerate() {
         let number = match at {
             0 => number.to_string(),
             _ => String::new(),
@@ -64,34 +68,6 @@ fn choice(number: usize, text: &str) -> String {
         shown.push_str(&format!("{number:>5} │ {line}\n"));
     }
     shown
-}
-
-/// A line in pieces of so many columns, at spaces where there are some.
-fn wrapped(line: &str) -> Vec<String> {
-    let mut pieces = Vec::new();
-    let (mut piece, mut columns) = (String::new(), 0);
-    for word in line.replace('\t', " ").split_inclusive(' ') {
-        let width: usize = word.chars().map(columns_of).sum();
-        if columns > 0 && columns + width > COLUMNS_MAX {
-            pieces.push(std::mem::take(&mut piece).trim_end().to_owned());
-            columns = 0;
-        }
-        for c in word.chars() {
-            if columns + columns_of(c) > COLUMNS_MAX {
-                pieces.push(std::mem::take(&mut piece));
-                columns = 0;
-            }
-            piece.push(c);
-            columns += columns_of(c);
-        }
-    }
-    pieces.push(piece.trim_end().to_owned());
-    pieces
-}
-
-/// How many columns a character takes at most.
-fn columns_of(c: char) -> usize {
-    if c.is_ascii() { 1 } else { 2 }
 }
 
 /// One prompt with its options.

@@ -1,8 +1,9 @@
 //! How a question looks, and what an answer means. Everything that a component or a model said is
 //! cleaned and cut here, and what was cut says so.
 
+use openprogram_core::Json;
 use openprogram_core::id::SessionId;
-use openprogram_core::question::Approval;
+use openprogram_core::question::{Approval, Sending};
 
 use crate::text::{escape_json, one_line};
 
@@ -10,6 +11,8 @@ use crate::text::{escape_json, one_line};
 pub(super) const PROMPT: &str = "allow this once? [y/N] ";
 /// Characters of a name or of what is wanted.
 const NAME_CHARS_MAX: usize = 1_000;
+/// Characters of a URL.
+const URL_CHARS_MAX: usize = 4_000;
 /// Characters of the reason of an author.
 const REASON_CHARS_MAX: usize = 300;
 /// Characters of one argument. What stands behind them is approved unseen, so they are many.
@@ -48,6 +51,9 @@ pub(super) fn approval_text(session: &SessionId, approval: &Approval) -> String 
         name(&approval.digest),
         name(&approval.what),
     );
+    if let Some(sends) = &approval.sends {
+        text.push_str(&sending_text(sends));
+    }
     if let Some(grant) = &approval.grant {
         let (component, line) = (name(&grant.component), name(&grant.line));
         text.push_str(&format!("  grant      {line} (of {component})\n"));
@@ -83,6 +89,43 @@ pub(super) fn approval_text(session: &SessionId, approval: &Approval) -> String 
     text
 }
 
+/// What leaves with a request.
+fn sending_text(sends: &Sending) -> String {
+    let count = |n: usize| format!("… ({n} characters)");
+    let url = one_line(&sends.url, URL_CHARS_MAX);
+    let n_chars = sends.url.chars().count();
+    let rest = match n_chars > URL_CHARS_MAX {
+        true => count(n_chars).trim_start_matches('…').to_owned(),
+        false => String::new(),
+    };
+    let mut text = format!("  sends to   {url}{rest}\n");
+    if !sends.headers.is_empty() {
+        let names = one_line(&sends.headers.join(", "), NAME_CHARS_MAX);
+        let bytes = sends.header_bytes;
+        text.push_str(&format!("  headers    {names} ({bytes} bytes)\n"));
+    }
+    let Some(body) = &sends.body else {
+        text.push_str("  body       none\n");
+        return text;
+    };
+    let mime_type = body.mime_type.as_deref().unwrap_or("no type");
+    let mime_type = one_line(mime_type, 100);
+    let bytes = body.bytes;
+    text.push_str(&format!("  body       {bytes} bytes, {mime_type}"));
+    match &body.head {
+        None => text.push_str(", no text\n"),
+        Some(head) => {
+            let is_whole = head.len() as u64 == bytes;
+            let begins = if is_whole { "" } else { ", begins with" };
+            // As JSON it has no line breaks and cannot drive the terminal.
+            let head = Json::from(head.as_str()).to_string();
+            let head = spaces_shown(&escape_json(&head));
+            text.push_str(&format!("{begins}\n    {head}\n"));
+        }
+    }
+    text
+}
+
 /// A JSON text in which every space behind another one is written as an escape. As they are, they
 /// could fill a line of the terminal, and what follows would look like a line of its own.
 fn spaces_shown(json: &str) -> String {
@@ -102,7 +145,7 @@ fn spaces_shown(json: &str) -> String {
 mod tests {
     use expect_test::expect;
     use openprogram_core::grant::GrantKind;
-    use openprogram_core::question::AskingGrant;
+    use openprogram_core::question::{AskingGrant, SentBody};
     use serde_json::json;
 
     use super::*;
@@ -121,6 +164,7 @@ mod tests {
             arguments: arguments.as_object().cloned().unwrap(),
             hidden: vec!["key".to_owned()],
             what: "call acme:shop/desk.refund\u{1b}[2J".to_owned(),
+            sends: None,
             grant: Some(AskingGrant {
                 kind: GrantKind::Calls,
                 line: "ask acme:shop/desk.refund".to_owned(),
@@ -147,6 +191,46 @@ mod tests {
         "#]]
         .assert_eq(&text.replace(&"x".repeat(7_999), "x…x"));
         assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text}");
+    }
+
+    #[test]
+    fn a_request_shows_what_leaves() {
+        let mut sends = Sending {
+            url: "https://a.example/v1?key=\u{1b}[2J1".to_owned(),
+            headers: vec!["accept".to_owned(), "x-data".to_owned()],
+            header_bytes: 5_010,
+            body: Some(SentBody {
+                bytes: 39,
+                mime_type: Some("text/plain\n\u{1b}[2J".to_owned()),
+                head: Some("a=\u{1b}[2J\n  body       none\n      allow? y".to_owned()),
+            }),
+            digest: "sha256:1".to_owned(),
+        };
+        let mut text = sending_text(&sends);
+        sends.headers.clear();
+        sends.body.as_mut().unwrap().bytes = 9_000;
+        sends.body.as_mut().unwrap().mime_type = None;
+        text.push_str(&sending_text(&sends));
+        sends.body.as_mut().unwrap().head = None;
+        text.push_str(&sending_text(&sends));
+        sends.body = None;
+        text.push_str(&sending_text(&sends));
+        expect![[r#"
+              sends to   https://a.example/v1?key=1
+              headers    accept, x-data (5010 bytes)
+              body       39 bytes, text/plain
+                "a=\u001b[2J\n \u0020body \u0020\u0020\u0020\u0020\u0020\u0020none\n \u0020\u0020\u0020\u0020\u0020allow? y"
+              sends to   https://a.example/v1?key=1
+              body       9000 bytes, no type, begins with
+                "a=\u001b[2J\n \u0020body \u0020\u0020\u0020\u0020\u0020\u0020none\n \u0020\u0020\u0020\u0020\u0020allow? y"
+              sends to   https://a.example/v1?key=1
+              body       9000 bytes, no type, no text
+              sends to   https://a.example/v1?key=1
+              body       none
+        "#]].assert_eq(&text);
+        sends.url.push_str(&"x".repeat(5_000));
+        let text = sending_text(&sends);
+        assert!(text.contains("x… (5"), "{text}");
     }
 
     #[test]

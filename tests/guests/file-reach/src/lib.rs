@@ -140,6 +140,53 @@ pub mod reach {
         )
     }
 
+    /// Looks at a path so often.
+    pub fn look_often(folder: String, path: String, times: u32) -> u32 {
+        let Ok(folder) = held(&folder) else { return 0 };
+        let look = || folder.stat_at(PathFlags::SYMLINK_FOLLOW, &path).is_ok();
+        (0..times).filter(|_| look()).count() as u32
+    }
+
+    /// Lets two paths change places so often; gives how often that was done.
+    pub fn swap_often(folder: String, path: String, other: String, times: u32) -> u32 {
+        let Ok(folder) = held(&folder) else { return 0 };
+        let aside = format!("{other}-aside");
+        let swap = || {
+            folder.rename_at(&path, &folder, &aside)?;
+            folder.rename_at(&other, &folder, &path)?;
+            folder.rename_at(&aside, &folder, &other)
+        };
+        (0..times).filter(|_| swap().is_ok()).count() as u32
+    }
+
+    /// Reads a file so often, past the library; gives every different text that it found.
+    pub fn read_often(folder: String, path: String, times: u32) -> Vec<String> {
+        let Ok(folder) = held(&folder) else {
+            return Vec::new();
+        };
+        let read = || {
+            let (follow, none) = (PathFlags::SYMLINK_FOLLOW, OpenFlags::empty());
+            let file = folder.open_at(follow, &path, none, DescriptorFlags::READ);
+            let (bytes, _) = file.ok()?.read(1_000, 0).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let mut found: Vec<String> = (0..times).filter_map(|_| read()).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Writes a text into a file so often, past the library, and makes it where it is not there.
+    pub fn write_often(folder: String, path: String, text: String, times: u32) -> u32 {
+        let Ok(folder) = held(&folder) else { return 0 };
+        let write = || {
+            let (follow, make) = (PathFlags::SYMLINK_FOLLOW, OpenFlags::CREATE);
+            let file = folder.open_at(follow, &path, make, DescriptorFlags::WRITE);
+            file.is_ok_and(|file| file.write(text.as_bytes(), 0).is_ok())
+        };
+        (0..times).filter(|_| write()).count() as u32
+    }
+
     /// Asks for the time so many times.
     pub fn ask_time(times: u32) -> u32 {
         for _ in 0..times {

@@ -62,7 +62,8 @@ impl AllowedFolder {
             None => return Err("is not there".to_owned()),
             Some(_) => return Err("is no file".to_owned()),
         }
-        let opened = self.dir.open(&walked.path);
+        let folder = walked.parent.as_ref().unwrap_or(&self.dir);
+        let opened = folder.open(&walked.name);
         let read = opened.and_then(|file| read_at_most(&file.into_std(), bytes_max));
         match read {
             Ok(Whole::Bytes(bytes)) => Ok(bytes),

@@ -12,8 +12,9 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 };
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 
+use super::place::last;
 use super::view::{FilesView, Use};
-use super::walk::{Kind, Last, Walked};
+use super::walk::{Kind, Last};
 
 impl preopens::Host for FilesView<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
@@ -39,53 +40,6 @@ impl types::Host for FilesView<'_> {
         error: Resource<wasmtime::Error>,
     ) -> wasmtime::Result<Option<ErrorCode>> {
         self.wasi.filesystem_error_code(error)
-    }
-}
-
-impl FilesView<'_> {
-    /// Enters the folder of a handle and follows a path there.
-    async fn reach(
-        &mut self,
-        handle: &Resource<Descriptor>,
-        wanted: Use,
-        path: &str,
-        last: Last,
-    ) -> FsResult<(usize, Walked)> {
-        let at = self.enter(handle, wanted, path).await?;
-        let walked = self.walked(handle, at, path, last).await?;
-        if wanted == Use::Write && walked.is_kept {
-            return Err(self.refuse_kept(at, path));
-        }
-        Ok((at, walked))
-    }
-
-    /// The place of what is moved or removed, and not that of what it links to. A folder that is
-    /// granted, or holds what is ours, stays where it is.
-    async fn reach_to_change(
-        &mut self,
-        handle: &Resource<Descriptor>,
-        path: &str,
-    ) -> FsResult<Walked> {
-        let (at, walked) = self.reach(handle, Use::Write, path, Last::Keep).await?;
-        if self.files.open.protected.now().lies_below(walked.identity) {
-            return Err(self.refuse_protected(at, path));
-        }
-        Ok(walked)
-    }
-
-    fn count_made(&self, walked: &Walked) -> FsResult<()> {
-        match walked.kind {
-            None => self.files.counters.make_file().map_err(FsError::trap),
-            Some(_) => Ok(()),
-        }
-    }
-}
-
-fn last(flags: PathFlags) -> Last {
-    if flags.contains(PathFlags::SYMLINK_FOLLOW) {
-        Last::Follow
-    } else {
-        Last::Keep
     }
 }
 
@@ -179,9 +133,13 @@ impl HostDescriptor for FilesView<'_> {
         fd: Resource<Descriptor>,
         path: String,
     ) -> FsResult<()> {
-        let (_, walked) = self.reach(&fd, Use::Write, &path, Last::Keep).await?;
+        let (_, mut walked) = self.reach(&fd, Use::Write, &path, Last::Keep).await?;
         self.count_made(&walked)?;
-        self.wasi.create_directory_at(fd, walked.path).await
+        let place = self.place(&fd, &mut walked)?;
+        let handle = place.handle();
+        let done = self.wasi.create_directory_at(handle, walked.name).await;
+        self.leave(&place)?;
+        done
     }
 
     async fn stat(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorStat> {
@@ -195,9 +153,12 @@ impl HostDescriptor for FilesView<'_> {
         flags: PathFlags,
         path: String,
     ) -> FsResult<DescriptorStat> {
-        let (_, walked) = self.reach(&fd, Use::Read, &path, last(flags)).await?;
+        let (_, mut walked) = self.reach(&fd, Use::Read, &path, last(flags)).await?;
         let flags = PathFlags::empty();
-        self.wasi.stat_at(fd, flags, walked.path).await
+        let place = self.place(&fd, &mut walked)?;
+        let done = self.wasi.stat_at(place.handle(), flags, walked.name).await;
+        self.leave(&place)?;
+        done
     }
 
     async fn set_times_at(
@@ -208,12 +169,16 @@ impl HostDescriptor for FilesView<'_> {
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        let (_, walked) = self.reach(&fd, Use::Write, &path, last(flags)).await?;
+        let (_, mut walked) = self.reach(&fd, Use::Write, &path, last(flags)).await?;
         let flags = PathFlags::empty();
+        let place = self.place(&fd, &mut walked)?;
+        let (handle, name) = (place.handle(), walked.name);
         let set = self
             .wasi
-            .set_times_at(fd, flags, walked.path, accessed, modified);
-        set.await
+            .set_times_at(handle, flags, name, accessed, modified);
+        let done = set.await;
+        self.leave(&place)?;
+        done
     }
 
     async fn link_at(
@@ -244,7 +209,7 @@ impl HostDescriptor for FilesView<'_> {
         // A link in the place of a new file is something that is there already.
         let is_new = makes && open_flags.contains(OpenFlags::EXCLUSIVE);
         let last = if is_new { Last::Keep } else { last(path_flags) };
-        let (at, walked) = self.reach(&fd, wanted, &path, last).await?;
+        let (at, mut walked) = self.reach(&fd, wanted, &path, last).await?;
         match walked.kind {
             Some(Kind::Special) => return Err(self.refuse_special(at, &path)),
             Some(Kind::Link) if !is_new => return Err(ErrorCode::Loop.into()),
@@ -253,10 +218,14 @@ impl HostDescriptor for FilesView<'_> {
             _ => {}
         }
         let folder = fd.rep();
+        let place = self.place(&fd, &mut walked)?;
+        let (handle, name) = (place.handle(), walked.name);
         let opened = self
             .wasi
-            .open_at(fd, PathFlags::empty(), walked.path, open_flags, flags)
-            .await?;
+            .open_at(handle, PathFlags::empty(), name, open_flags, flags)
+            .await;
+        self.leave(&place)?;
+        let opened = opened?;
         self.files.of_handle.insert(opened.rep(), at);
         if walked.is_kept || self.files.kept_handles.contains(&folder) {
             self.files.kept_handles.insert(opened.rep());
@@ -271,8 +240,11 @@ impl HostDescriptor for FilesView<'_> {
     }
 
     async fn readlink_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<String> {
-        let (_, walked) = self.reach(&fd, Use::Read, &path, Last::Keep).await?;
-        self.wasi.readlink_at(fd, walked.path).await
+        let (_, mut walked) = self.reach(&fd, Use::Read, &path, Last::Keep).await?;
+        let place = self.place(&fd, &mut walked)?;
+        let done = self.wasi.readlink_at(place.handle(), walked.name).await;
+        self.leave(&place)?;
+        done
     }
 
     async fn remove_directory_at(
@@ -280,8 +252,14 @@ impl HostDescriptor for FilesView<'_> {
         fd: Resource<Descriptor>,
         path: String,
     ) -> FsResult<()> {
-        let walked = self.reach_to_change(&fd, &path).await?;
-        self.wasi.remove_directory_at(fd, walked.path).await
+        let mut walked = self.reach_to_change(&fd, &path).await?;
+        let place = self.place(&fd, &mut walked)?;
+        let done = self
+            .wasi
+            .remove_directory_at(place.handle(), walked.name)
+            .await;
+        self.leave(&place)?;
+        done
     }
 
     async fn rename_at(
@@ -291,12 +269,21 @@ impl HostDescriptor for FilesView<'_> {
         new_fd: Resource<Descriptor>,
         new_path: String,
     ) -> FsResult<()> {
-        let old = self.reach_to_change(&fd, &path).await?;
+        let mut old = self.reach_to_change(&fd, &path).await?;
         if old.kind == Some(Kind::Link) {
             return Err(self.refuse_moved_link(&path, &fd));
         }
-        let new = self.reach_to_change(&new_fd, &new_path).await?;
-        self.wasi.rename_at(fd, old.path, new_fd, new.path).await
+        let mut new = self.reach_to_change(&new_fd, &new_path).await?;
+        let from = self.place(&fd, &mut old)?;
+        let to = self.place(&new_fd, &mut new)?;
+        let (handle, new_handle) = (from.handle(), to.handle());
+        let renamed = self
+            .wasi
+            .rename_at(handle, old.name, new_handle, new.name)
+            .await;
+        self.leave(&from)?;
+        self.leave(&to)?;
+        renamed
     }
 
     async fn symlink_at(
@@ -310,8 +297,11 @@ impl HostDescriptor for FilesView<'_> {
     }
 
     async fn unlink_file_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
-        let walked = self.reach_to_change(&fd, &path).await?;
-        self.wasi.unlink_file_at(fd, walked.path).await
+        let mut walked = self.reach_to_change(&fd, &path).await?;
+        let place = self.place(&fd, &mut walked)?;
+        let done = self.wasi.unlink_file_at(place.handle(), walked.name).await;
+        self.leave(&place)?;
+        done
     }
 
     fn read_via_stream(
@@ -362,8 +352,12 @@ impl HostDescriptor for FilesView<'_> {
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
-        let (_, walked) = self.reach(&fd, Use::Read, &path, last(flags)).await?;
+        let (_, mut walked) = self.reach(&fd, Use::Read, &path, last(flags)).await?;
         let flags = PathFlags::empty();
-        self.wasi.metadata_hash_at(fd, flags, walked.path).await
+        let place = self.place(&fd, &mut walked)?;
+        let handle = place.handle();
+        let done = self.wasi.metadata_hash_at(handle, flags, walked.name).await;
+        self.leave(&place)?;
+        done
     }
 }

@@ -23,7 +23,7 @@ impl FilesView<'_> {
         let max = self.files.limits.folder_entries;
         let held: u64 = self.files.listings.values().sum();
         let left = max.saturating_sub(held);
-        let count = blocking(move || {
+        let count = blocking(&self.files.beside, move || {
             let entries = Dir::from_std_file(file.try_clone()?).entries()?;
             let most = usize::try_from(left)
                 .unwrap_or(usize::MAX)

@@ -10,6 +10,7 @@ mod descriptor;
 mod folders;
 mod listing;
 mod names;
+mod place;
 mod protected;
 mod stream;
 mod view;

@@ -17,6 +17,7 @@ use super::folders::{OpenFolder, OpenFolders};
 use super::protected::Identity;
 use super::walk::{Astray, Last, Walked, walk};
 use crate::counters::Counters;
+use crate::cpu::Beside;
 use crate::limits::Limits;
 
 /// What is to be done in a folder.
@@ -32,6 +33,8 @@ pub(crate) struct Files {
     pub(super) counters: Counters,
     pub(super) limits: Arc<Limits>,
     services: Option<Arc<dyn HostServices>>,
+    /// Where the time is counted that is computed beside the call.
+    pub(super) beside: Beside,
     /// The folder of each handle.
     pub(super) of_handle: HashMap<u32, usize>,
     /// The handles of what may be read and is not changed.
@@ -62,12 +65,14 @@ impl Files {
         counters: Counters,
         limits: Arc<Limits>,
         services: Option<Arc<dyn HostServices>>,
+        beside: Beside,
     ) -> Self {
         Self {
             open,
             counters,
             limits,
             services,
+            beside,
             of_handle: HashMap::new(),
             kept_handles: HashSet::new(),
             listings: HashMap::new(),
@@ -196,6 +201,7 @@ impl FilesView<'_> {
             kind: GrantKind::Dirs,
             what: format!("{} {}", verb(wanted), grant.what.path),
             grant: grant.to_string(),
+            sends: None,
         };
         let answer = services.approve(request).await.is_ok();
         self.files.answers.insert((at, wanted), answer);
@@ -225,7 +231,7 @@ impl FilesView<'_> {
         let file = self.dir(handle)?;
         let protected = Arc::clone(&self.files.open.protected);
         let owned = path.to_owned();
-        let walked = blocking(move || {
+        let walked = blocking(&self.files.beside, move || {
             let dir = Dir::from_std_file(file.try_clone().map_err(Astray::System)?);
             walk(&dir, &owned, last, &protected.now())
         });
@@ -291,11 +297,13 @@ impl FilesView<'_> {
     }
 }
 
-/// Runs what waits for the disk beside the threads that run guests.
+/// Runs what waits for the disk beside the threads that run guests. What it computes is the guest's.
 pub(super) async fn blocking<T: Send + 'static>(
+    beside: &Beside,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> FsResult<T> {
-    tokio::task::spawn_blocking(work)
+    let beside = beside.clone();
+    tokio::task::spawn_blocking(move || beside.counted(work))
         .await
         .map_err(|error| FsError::trap(wasmtime::Error::msg(error.to_string())))
 }

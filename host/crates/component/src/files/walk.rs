@@ -33,10 +33,13 @@ pub(super) enum Kind {
 }
 
 /// Where a path leads.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Walked {
-    /// The same place without links and `..`.
-    pub(super) path: String,
+    /// The folder that it ends in, open, where that is another one than the path began at. Another
+    /// function may let folders change places meanwhile: this one is the one that was looked at.
+    pub(super) parent: Option<Dir>,
+    /// What it is called there, or `.` for the folder that the path began at.
+    pub(super) name: String,
     /// What is there; `None` when nothing is, but its folder is.
     pub(super) kind: Option<Kind>,
     pub(super) identity: Option<Identity>,
@@ -87,6 +90,7 @@ pub(super) fn walk(
     let mut walk = Walk {
         pending: Vec::new(),
         done: Vec::new(),
+        identities: Vec::new(),
         kept_from: None,
         is_folder_wanted: false,
         links: 0,
@@ -108,13 +112,15 @@ pub(super) fn walk(
         if cfg!(windows) && is_bad_on_windows(&step) {
             return Err(Astray::BadName);
         }
-        let parent = match at.1 {
-            None if !protected.is_empty() => identity(folder, &walk.path()),
-            known => known,
+        let parent = match walk.identities.last() {
+            None if !protected.is_empty() => Identity::of(&folder.dir_metadata()?),
+            None => None,
+            Some(known) => *known,
         };
         let named = protected.guard_of_name(parent, &step);
         walk.done.push(step);
         at = look(folder, &walk.path())?;
+        walk.identities.push(at.1);
         match named.max(protected.guard(at.1)) {
             Some(Guard::Hidden) => return Err(Astray::Protected),
             Some(Guard::Kept) if walk.kept_from.is_none() => walk.kept_from = Some(walk.done.len()),
@@ -131,7 +137,8 @@ pub(super) fn walk(
         return Err(Astray::NotAFolder);
     }
     Ok(Walked {
-        path: walk.path(),
+        parent: walk.parent(folder)?,
+        name: walk.done.pop().unwrap_or_else(|| ".".to_owned()),
         kind,
         identity,
         is_kept: walk.kept_from.is_some(),
@@ -144,6 +151,8 @@ struct Walk {
     pending: Vec<String>,
     /// Steps made: none of them is a link.
     done: Vec<String>,
+    /// What each of them was, as it was looked at.
+    identities: Vec<Option<Identity>>,
     /// How many steps lead to the first of them that is kept.
     kept_from: Option<usize>,
     is_folder_wanted: bool,
@@ -183,11 +192,28 @@ impl Walk {
     /// Takes the last step back.
     fn back(&mut self) -> Result<(), Astray> {
         self.done.pop().ok_or(Astray::Outside)?;
+        self.identities.pop();
         let is_out = |from: &usize| self.done.len() < *from;
         if self.kept_from.as_ref().is_some_and(is_out) {
             self.kept_from = None;
         }
         Ok(())
+    }
+
+    /// The folder of the last step, open; nothing where that is the folder of the first one.
+    fn parent(&self, folder: &Dir) -> Result<Option<Dir>, Astray> {
+        let [above @ .., _] = self.done.as_slice() else {
+            return Ok(None);
+        };
+        let Some(expected) = above.len().checked_sub(1) else {
+            return Ok(None);
+        };
+        let parent = folder.open_dir(above.join("/"))?;
+        // In its place may be another one by now, or a link to one.
+        if Identity::of(&parent.dir_metadata()?) != self.identities[expected] {
+            return Err(Astray::NotFound);
+        }
+        Ok(Some(parent))
     }
 
     fn path(&self) -> String {
@@ -197,15 +223,6 @@ impl Walk {
             self.done.join("/")
         }
     }
-}
-
-/// What a folder is that was walked to.
-fn identity(folder: &Dir, path: &str) -> Option<Identity> {
-    let metadata = match path {
-        "." => folder.dir_metadata(),
-        path => folder.symlink_metadata(path),
-    };
-    Identity::of(&metadata.ok()?)
 }
 
 /// What is at a path without links.
@@ -275,7 +292,23 @@ mod tests {
         assert!(made.unwrap().success());
     }
 
-    fn told(found: Result<Walked, Astray>) -> String {
+    /// The path of a folder below another one.
+    fn path_of(above: &Dir, folder: &Dir) -> Option<String> {
+        let wanted = Identity::of(&folder.dir_metadata().unwrap());
+        let entries = above.entries().unwrap().map(Result::unwrap);
+        let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
+        let mut found = folders.filter_map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            let below = entry.open_dir().unwrap();
+            if Identity::of(&below.dir_metadata().unwrap()) == wanted {
+                return Some(name);
+            }
+            Some(format!("{name}/{}", path_of(&below, folder)?))
+        });
+        found.next()
+    }
+
+    fn told(dir: &Dir, found: Result<Walked, Astray>) -> String {
         match found {
             Ok(walked) => {
                 let kind = walked
@@ -286,7 +319,11 @@ mod tests {
                 } else {
                     ""
                 };
-                format!("{} {kind}{wanted}", walked.path)
+                let path = match &walked.parent {
+                    None => walked.name.clone(),
+                    Some(parent) => format!("{}/{}", path_of(dir, parent).unwrap(), walked.name),
+                };
+                format!("{path} {kind}{wanted}")
             }
             Err(astray) => format!("{astray:?}"),
         }
@@ -340,8 +377,8 @@ mod tests {
             ("OpenProgram.toml", "Protected", "Protected"),
             ("a/.openprogram/x", "Protected", "Protected"),
         ] {
-            let follow = told(walk(&dir, path, Last::Follow, &protected));
-            let keep = told(walk(&dir, path, Last::Keep, &protected));
+            let follow = told(&dir, walk(&dir, path, Last::Follow, &protected));
+            let keep = told(&dir, walk(&dir, path, Last::Keep, &protected));
             assert_eq!((follow.as_str(), keep.as_str()), (followed, kept), "{path}");
         }
     }
@@ -351,6 +388,6 @@ mod tests {
         let (_outer, dir) = folder();
         let long = "a/".repeat(5_000);
         let walked = walk(&dir, &long, Last::Follow, &Known::default());
-        assert_eq!(told(walked), "TooLong");
+        assert_eq!(told(&dir, walked), "TooLong");
     }
 }

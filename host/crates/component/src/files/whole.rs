@@ -116,7 +116,7 @@ impl FilesView<'_> {
             Descriptor::File(file) => Arc::clone(&file.file),
             Descriptor::Dir(_) => return Ok(Whole::Folder),
         };
-        blocking(move || read_at_most(&file, bytes_max))
+        blocking(&self.files.beside, move || read_at_most(&file, bytes_max))
             .await?
             .map_err(FsError::from)
     }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use openprogram_core::grant::{Access, Grant, GrantKind};
 use openprogram_core::guest::{ApprovalRequest, HostServices};
-use openprogram_core::question::unapproved;
+use openprogram_core::question::{Sending, unapproved};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use wasmtime_wasi_http::Error;
 
+use super::gate::Wanted;
 use super::redact::Patterns;
 use super::stop::{Limit, Stop};
 use crate::counters::Counters;
@@ -107,21 +108,30 @@ impl HttpCall {
         kind: GrantKind,
         what: &str,
         grant: &Grant<T>,
+        wanted: &Wanted,
     ) -> Result<(), Stop> {
         let line = grant.to_string();
         if grant.asks {
-            self.approve(kind, what, &line).await?;
+            let sends = wanted.sends.clone();
+            self.approve(kind, what, &line, sends).await?;
         }
         self.note(Access::granted(kind, what, line));
         Ok(())
     }
 
     /// Asks a person, for a grant that asks.
-    async fn approve(&self, kind: GrantKind, what: &str, grant: &str) -> Result<(), Stop> {
+    async fn approve(
+        &self,
+        kind: GrantKind,
+        what: &str,
+        grant: &str,
+        sends: Option<Sending>,
+    ) -> Result<(), Stop> {
         let request = ApprovalRequest {
             kind,
             what: what.to_owned(),
             grant: grant.to_owned(),
+            sends,
         };
         let access = match &self.services {
             Some(services) => match services.approve(request).await {

@@ -11,6 +11,7 @@ use http::{Method, Uri};
 use openprogram_core::grant::{
     Access, AddressKind, Grant, GrantKind, HttpGrant, HttpTarget, address_kind,
 };
+use openprogram_core::question::Sending;
 use wasmtime_wasi_http::Error;
 
 use super::call::HttpCall;
@@ -33,6 +34,8 @@ pub(super) struct Wanted {
     pub(super) path_and_query: String,
     /// In a sentence: method and place, without the query, which may hold what is nobody's business.
     pub(super) what: String,
+    /// What a person is shown of it, where one is asked.
+    pub(super) sends: Option<Sending>,
 }
 
 /// Brings a request into its normal form.
@@ -64,6 +67,7 @@ pub(super) fn wanted(parts: &Parts) -> Result<Wanted, Stop> {
         path_and_query: format!("{}{}", target.path(), query.unwrap_or_default()),
         method,
         target,
+        sends: None,
     })
 }
 
@@ -101,6 +105,21 @@ impl HttpCall {
         })
     }
 
+    /// Whether a person may be asked about a request with this grant: by it, by one that names the
+    /// address that its host turns out to have, or by one of a secret.
+    pub(super) fn may_ask(&self, wanted: &Wanted, grant: &Grant<HttpGrant>) -> bool {
+        let grants = &self.permissions.grants;
+        let is_address = |grant: &&Grant<HttpGrant>| grant.what.target().address().is_some();
+        let by_address = wanted.target.address().is_none()
+            && grants
+                .http
+                .iter()
+                .filter(is_address)
+                .any(|grant| grant.asks);
+        let mut secrets = grants.secrets_for(&wanted.target);
+        grant.asks || by_address || secrets.any(|grant| grant.asks)
+    }
+
     /// The addresses that a request may be sent to, out of one answer of the resolver. Those that
     /// are not public stay only where a grant names the address itself.
     pub(super) async fn addresses(&self, wanted: &Wanted) -> Result<Vec<IpAddr>, Stop> {
@@ -123,7 +142,8 @@ impl HttpCall {
             let grants = &self.permissions.grants;
             if let Some(grant) = grants.http_for(wanted.method.as_str(), &at) {
                 let what = format!("{} {at}", wanted.method);
-                self.use_grant(GrantKind::Http, &what, grant).await?;
+                self.use_grant(GrantKind::Http, &what, grant, wanted)
+                    .await?;
                 return Ok(vec![*address]);
             }
         }

@@ -13,6 +13,7 @@ mod gate;
 mod redact;
 mod secrets;
 
+mod asked;
 mod body;
 mod dial;
 mod sending;

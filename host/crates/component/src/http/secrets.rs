@@ -39,7 +39,8 @@ impl HttpCall {
                 );
                 return Err(refused(&what, message));
             }
-            self.use_grant(GrantKind::Secrets, &what, grant).await?;
+            self.use_grant(GrantKind::Secrets, &what, grant, wanted)
+                .await?;
             added.push((name, value));
         }
         Ok(added)

@@ -16,6 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody};
 
+use super::asked::hold;
 use super::body::{Driver, Received, State, settled, sleep, take, too_much_sent};
 use super::call::HttpCall;
 use super::dial::Connection;
@@ -60,7 +61,7 @@ impl Time {
         Some(Limit(message))
     }
 
-    fn stop(self, wanted: &Wanted, what: &str, error: Error) -> Stop {
+    pub(super) fn stop(self, wanted: &Wanted, what: &str, error: Error) -> Stop {
         match self.reached(what) {
             Some(limit) => Stop::limit(error, &wanted.what, limit.0),
             None => error.into(),
@@ -117,14 +118,18 @@ async fn pass(
     request: Request<WasiBody>,
     options: RequestOptions,
 ) -> Result<Response<WasiBody>, Stop> {
-    let (parts, body) = request.into_parts();
-    let wanted = wanted(&parts)?;
+    let (parts, mut body) = request.into_parts();
+    let mut wanted = wanted(&parts)?;
     let permit = call.admit(&wanted.what)?;
     let grant = call.grant(&wanted)?;
     check_length(call, &wanted, &parts.headers)?;
-    call.use_grant(GrantKind::Http, &wanted.what, grant).await?;
-    // The time of a person is not the time of the request.
     let times = Times::new(&call.limits, options);
+    if call.may_ask(&wanted, grant) {
+        body = hold(&mut wanted, &parts, body, times.total).await?;
+    }
+    call.use_grant(GrantKind::Http, &wanted.what, grant, &wanted)
+        .await?;
+    // The time of a person is not the time of the request.
     let deadline = Instant::now() + times.total.span;
     let exchange = exchange(call, &wanted, (parts, body), times, deadline);
     let Ok(answer) = timeout_at(deadline, exchange).await else {

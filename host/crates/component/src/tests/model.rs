@@ -212,6 +212,26 @@ async fn a_component_that_misbehaves_ends_by_a_named_failure() {
 }
 
 #[tokio::test]
+async fn requests_of_one_run_compute_so_long_together() {
+    let limits = Limits {
+        cpu_ms: 20,
+        run_cpu_ms: 30,
+        ..Limits::default()
+    };
+    let model = provider(model("(loop $again (br $again))", 0), limits).await;
+    for request in [request(), request()] {
+        let mut ends = Vec::new();
+        for _ in 0..3 {
+            let Err(LlmError::Guest(failure)) = model.complete(&request, &NoEvents).await else {
+                panic!("it ended");
+            };
+            ends.push(failure.details["which"].clone());
+        }
+        assert_eq!(ends, ["cpu_ms", "run_cpu_ms", "run_cpu_ms"]);
+    }
+}
+
+#[tokio::test]
 async fn a_component_that_is_no_model_is_not_opened() {
     let engine = super::engine();
     let bytes = super::component("(func (export \"f\"))", &[("f", "")]);

@@ -1,5 +1,7 @@
 //! The kinds of grants, and the command with which a person gives one.
 
+use crate::text::is_clean_line;
+
 /// The kinds of grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GrantKind {
@@ -73,6 +75,14 @@ pub fn grant_command(component: &str, kind: GrantKind, line: &str) -> String {
     format!("openprogram grant {component} {}", grant_words(kind, line))
 }
 
+/// The command that gives `component` the grant of this line, for a person to copy; `None` where a
+/// person would not see all of it, and would copy another command than the one that was meant.
+#[must_use]
+pub fn copied_grant_command(component: &str, kind: GrantKind, line: &str) -> Option<String> {
+    let command = grant_command(component, kind, line);
+    is_clean_line(&command).then_some(command)
+}
+
 /// The command that takes the grant of this line away, ready for a shell.
 #[must_use]
 pub fn revoke_command(component: &str, kind: GrantKind, line: &str) -> String {
@@ -85,6 +95,8 @@ pub fn revoke_command(component: &str, kind: GrantKind, line: &str) -> String {
 pub fn grant_words(kind: GrantKind, line: &str) -> String {
     match kind {
         GrantKind::AskUser => kind.option().to_owned(),
+        // As a word of its own it would be read as an option.
+        _ if line.starts_with('-') => format!("{}={}", kind.option(), shell_word(line)),
         _ => format!("{} {}", kind.option(), shell_word(line)),
     }
 }
@@ -93,7 +105,9 @@ pub fn grant_words(kind: GrantKind, line: &str) -> String {
 #[must_use]
 pub fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
+    // Some shells read a word that begins with `=` otherwise.
+    let is_word = !text.is_empty() && !text.starts_with('=');
+    if is_word && text.chars().all(is_plain) {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', r"'\''"))

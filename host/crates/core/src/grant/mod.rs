@@ -20,7 +20,9 @@ mod tests;
 pub use access::{Access, AccessOutcome};
 pub use address::{AddressKind, address_kind};
 pub use change::GrantLine;
-pub use command::{GrantKind, grant_command, grant_words, revoke_command, shell_word};
+pub use command::{
+    GrantKind, copied_grant_command, grant_command, grant_words, revoke_command, shell_word,
+};
 pub use folder::{FolderAccess, FolderGrant};
 pub use http::{HttpGrant, HttpTarget, TargetError};
 pub use item::{Grant, GrantTextError};

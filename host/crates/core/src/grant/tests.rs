@@ -296,6 +296,19 @@ fn the_command_of_a_grant_is_safe_in_a_shell() {
     ] {
         assert_eq!(grant_command("shop", kind, text), expected);
     }
+    let no_option = grant_command("shop", GrantKind::Env, "--yes");
+    assert_eq!(no_option, "openprogram grant shop --env=--yes");
+    assert_eq!(shell_word("=sh"), "'=sh'");
+}
+
+#[test]
+fn a_command_of_which_not_everything_is_seen_is_not_offered() {
+    let copied = |line: &str| copied_grant_command("shop", GrantKind::Models, line);
+    let command = "openprogram grant shop --use-model 'a:b c'";
+    assert_eq!(copied("a:b c"), Some(command.to_owned()));
+    for hidden in ["\n", "\t", "\r", "\u{1b}[2J", "\u{202e}", "\u{200b}", "\0"] {
+        assert_eq!(copied(&format!("a:b{hidden}c")), None, "{hidden:?}");
+    }
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::services::HostServices;
-use super::totals::RunTotals;
 use crate::failure::{Failure, FailureCode};
 use crate::function::FunctionRef;
+use crate::totals::RunTotals;
 use crate::{Json, JsonObject};
 
 /// One call of a function, its arguments complete and checked.

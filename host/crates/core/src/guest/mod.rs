@@ -7,12 +7,11 @@ mod call;
 mod decision;
 mod services;
 mod started;
-mod totals;
 mod turn;
 
+pub use crate::totals::{ComponentTotals, RunTotals};
 pub use call::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
 pub use decision::{DecisionRequest, PickedOption};
 pub use services::{ApprovalRequest, HostServices, not_ones_own};
 pub use started::{LocalCall, LocalTool, StartedTurn, TurnEvent, TurnWatcher};
-pub use totals::{ComponentTotals, RunTotals};
 pub use turn::{Closing, ExecReply, ExecRequest, MAX_ITERATIONS_DEFAULT, ToolsWanted};

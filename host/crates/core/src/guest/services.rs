@@ -12,7 +12,7 @@ use crate::content::ThinkingLevel;
 use crate::failure::{Failure, FailureCode};
 use crate::function::RuntimeRef;
 use crate::grant::{Access, GrantKind};
-use crate::question::{AskReply, AskRequest};
+use crate::question::{AskReply, AskRequest, Sending};
 use crate::session::Usage;
 
 /// Something that a person has to agree to before it happens: a use of a grant that asks.
@@ -24,6 +24,8 @@ pub struct ApprovalRequest {
     pub what: String,
     /// The line of the grant.
     pub grant: String,
+    /// What leaves, where it is a request that is sent.
+    pub sends: Option<Sending>,
 }
 
 /// What one function may ask of the host while it runs: the imports of the contract, as one trait.

@@ -1,5 +1,7 @@
 //! What is asked of a provider and what it answers.
 
+use std::sync::Arc;
+
 use super::event::{EventSink, ModelEvent};
 use crate::Json;
 use crate::content::{ContentBlock, Message, ThinkingLevel, ToolCall};
@@ -7,6 +9,7 @@ use crate::id::SessionId;
 use crate::session::Usage;
 use crate::structured::ResponseFormat;
 use crate::tool::{ToolChoice, ToolSpec};
+use crate::totals::RunTotals;
 
 /// One model request.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +37,8 @@ pub struct ModelRequest {
     pub max_output_tokens: Option<u64>,
     /// The session, which providers use as prompt-cache key.
     pub session: SessionId,
+    /// What the calls of the run did together, where a model that is a component counts.
+    pub totals: Arc<RunTotals>,
 }
 
 impl ModelRequest {
@@ -51,6 +56,7 @@ impl ModelRequest {
             thinking: ThinkingLevel::Off,
             max_output_tokens: None,
             session,
+            totals: Arc::default(),
         }
     }
 
@@ -159,6 +165,8 @@ pub struct DecisionState {
     pub choices: Vec<Choice>,
     /// The session.
     pub session: SessionId,
+    /// What the calls of the run did together, where a decider that is a component counts.
+    pub totals: Arc<RunTotals>,
 }
 
 /// Which decisions a provider that weighs options can be asked for.

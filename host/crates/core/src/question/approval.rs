@@ -20,11 +20,44 @@ pub struct Approval {
     pub hidden: Vec<String>,
     /// What is wanted: `run NAME`, `call NAME`, or `POST https://…`.
     pub what: String,
+    /// What leaves, where a request is sent.
+    pub sends: Option<Sending>,
     /// Which kind of grant asks, and its line with the component that has it; `None` where the
     /// function itself wants to be approved.
     pub grant: Option<AskingGrant>,
     /// Why the author of the function wants it approved, in the author's words.
     pub reason: Option<String>,
+}
+
+/// What a request would send, as a person is shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sending {
+    /// The whole URL, its query included.
+    pub url: String,
+    /// The names of the headers that the function set, each once.
+    pub headers: Vec<String>,
+    /// Bytes of these names and their values.
+    pub header_bytes: u64,
+    /// The body; `None` where it is empty.
+    pub body: Option<SentBody>,
+    /// The SHA-256 of headers and body, `sha256:` and 64 hexadecimal digits.
+    pub digest: String,
+}
+
+/// The body of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentBody {
+    /// How long it is.
+    pub bytes: u64,
+    /// What the function says that it is.
+    pub mime_type: Option<String>,
+    /// How it begins, at most [`SentBody::HEAD_CHARS_MAX`] characters; `None` where it is no text.
+    pub head: Option<String>,
+}
+
+impl SentBody {
+    /// The most characters of a body that a person is shown.
+    pub const HEAD_CHARS_MAX: usize = 500;
 }
 
 /// The grant that asks.
@@ -40,7 +73,7 @@ pub struct AskingGrant {
 
 impl Approval {
     /// Everything that the answer holds for in one text, the same for the same call and another for
-    /// any other: function, digest, arguments, what is wanted, and by which grant.
+    /// any other: function, digest, arguments, what is wanted, by which grant, and what leaves.
     ///
     /// Its hash stands in the receipt. Members of objects are sorted, so that the order in which
     /// arguments were written makes no difference.
@@ -53,13 +86,16 @@ impl Approval {
                 grant.component.clone(),
             ])
         });
-        let parts = vec![
+        let mut parts = vec![
             self.function.clone().into(),
             self.digest.clone().into(),
             sorted(&Json::Object(self.arguments.clone())),
             self.what.clone().into(),
             grant.unwrap_or_default(),
         ];
+        if let Some(sends) = &self.sends {
+            parts.push(vec![sends.url.clone(), sends.digest.clone()].into());
+        }
         Json::Array(parts).to_string()
     }
 }

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use crate::JsonObject;
 use crate::id::SessionId;
 
-pub use approval::{Approval, AskingGrant, Receipt, ReceiptAnswer, unapproved};
+pub use approval::{Approval, AskingGrant, Receipt, ReceiptAnswer, Sending, SentBody, unapproved};
 pub use check::{
     ANSWER_BYTES_MAX, AnswerError, CARD_BYTES_MAX, OPTION_BYTES_MAX, OPTIONS_MAX, PROMPT_BYTES_MAX,
     PROMPTS_MAX, QuestionError,

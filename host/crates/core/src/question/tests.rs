@@ -185,8 +185,19 @@ fn approval() -> Approval {
         arguments: arguments.as_object().cloned().unwrap(),
         hidden: Vec::new(),
         what: "run acme:shop/desk.refund".to_owned(),
+        sends: None,
         grant: None,
         reason: Some("It pays.".to_owned()),
+    }
+}
+
+fn sending() -> Sending {
+    Sending {
+        url: "https://a.example/?q=1".to_owned(),
+        headers: Vec::new(),
+        header_bytes: 0,
+        body: None,
+        digest: "sha256:3".to_owned(),
     }
 }
 
@@ -200,7 +211,7 @@ fn an_approval_is_bound_to_everything_but_the_order_of_arguments() {
     same.arguments = reordered.as_object().cloned().unwrap();
     same.reason = None;
     assert_eq!(same.canonical_text(), text);
-    let changes: [fn(&mut Approval); 5] = [
+    let changes: [fn(&mut Approval); 6] = [
         |approval| approval.function.push('s'),
         |approval| approval.digest.push('2'),
         |approval| approval.what.push('s'),
@@ -214,12 +225,22 @@ fn an_approval_is_bound_to_everything_but_the_order_of_arguments() {
                 component: "desk".to_owned(),
             });
         },
+        |approval| approval.sends = Some(sending()),
     ];
     for change in changes {
         let mut other = approval();
         change(&mut other);
         assert_ne!(other.canonical_text(), text, "{other:?}");
     }
+    let sends = |change: fn(&mut Sending)| {
+        let (mut other, mut sends) = (approval(), sending());
+        change(&mut sends);
+        other.sends = Some(sends);
+        other.canonical_text()
+    };
+    let sent = sends(|_| ());
+    assert_ne!(sends(|sends| sends.url.push('2')), sent);
+    assert_ne!(sends(|sends| sends.digest.push('2')), sent);
 }
 
 #[test]

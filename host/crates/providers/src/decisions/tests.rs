@@ -44,6 +44,7 @@ fn state(messages: Vec<Message>, system: Option<&str>) -> DecisionState {
             choice("done", ""),
         ],
         session: SessionId::from_bits(0x2a),
+        totals: std::sync::Arc::default(),
     }
 }
 

@@ -104,6 +104,7 @@ impl<'a> Work<'a> {
         request.parallel_tool_calls = turn.parallel;
         request.web_search = turn.web_search;
         request.thinking = frame.thinking(turn.runtime);
+        request.totals = Arc::clone(&frame.run.totals);
         let native = format.and_then(PlannedFormat::native);
         request.response_format = native.or_else(|| turn.shape.clone());
         Ok(Self {

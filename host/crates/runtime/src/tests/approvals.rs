@@ -39,6 +39,7 @@ async fn reach(call: NativeCall) -> Result<Json, CallError> {
         kind: GrantKind::Http,
         what: "GET https://a.example/".to_owned(),
         grant: "ask https://a.example/".to_owned(),
+        sends: None,
     };
     let grant = request.grant.clone();
     let what = request.what.clone();
@@ -315,6 +316,7 @@ async fn a_call_that_asks_too_often_reaches_a_limit() {
                 kind: GrantKind::Http,
                 what: format!("GET https://a.example/{number}"),
                 grant: "ask https://a.example/".to_owned(),
+                sends: None,
             };
             if let Err(failure) = call.services.approve(request).await {
                 codes.push(failure.to_json());

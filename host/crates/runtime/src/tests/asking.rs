@@ -303,6 +303,7 @@ async fn a_function_cannot_put_a_question_that_is_an_approval() {
         arguments: object(json!({})),
         hidden: Vec::new(),
         what: "run acme:bank/desk.pay".to_owned(),
+        sends: None,
         grant: None,
         reason: None,
     };

@@ -5,18 +5,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Message};
 use openprogram_core::decision::{MenuOption, Payload};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{Function, Parameter};
-use openprogram_core::llm::{LlmError, LlmFailure, LlmReason, ModelReply, ModelRequest};
+use openprogram_core::guest::RunTotals;
+use openprogram_core::llm::{
+    Abilities, DecisionReply, DecisionState, EventSink, LlmError, LlmFailure, LlmReason,
+    ModelReply, ModelRequest, Provider, Weight,
+};
 use openprogram_core::schema::Type;
 use openprogram_core::session::Usage;
 use serde_json::json;
 
 use super::shop::turn;
-use super::{run, runtime, runtime_with, told};
+use super::{decision, run, runtime, runtime_with, told, value};
 use crate::testing::{NativeCall, NativeFunctions, ScriptedProvider, function, passed_on};
 use crate::{
     DecideRequest, Event, ModelFn, OnRetry, OwnProvider, Providers, TurnRequest, event_channel,
@@ -237,6 +242,70 @@ async fn a_decision_takes_a_provider_of_ones_own_without_any_other() {
     assert_eq!(outcome.result.unwrap().value, Some(json!(4)));
     let failure = runtime.decide(again).await.result.unwrap_err();
     assert_eq!(failure.code, FailureCode::NoProvider);
+}
+
+/// A model that counts as one does that is a component: it keeps what its run had counted before.
+#[derive(Default)]
+struct Counted(Mutex<Vec<u64>>);
+
+impl Counted {
+    fn count(&self, totals: &RunTotals) {
+        let before = totals.of("model").cpu_ns.fetch_add(1, Ordering::Relaxed);
+        self.0.lock().unwrap().push(before);
+    }
+}
+
+#[async_trait]
+impl Provider for Counted {
+    fn name(&self) -> &str {
+        "own:counted"
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            text: true,
+            decide: true,
+        }
+    }
+
+    async fn complete(
+        &self,
+        request: &ModelRequest,
+        _: &dyn EventSink,
+    ) -> Result<ModelReply, LlmError> {
+        self.count(&request.totals);
+        Ok("done".into())
+    }
+
+    async fn decide(&self, state: &DecisionState) -> Result<DecisionReply, LlmError> {
+        self.count(&state.totals);
+        let option = state.choices[0].name.clone();
+        let probability = 1.0;
+        Ok(DecisionReply::of(vec![Weight {
+            option,
+            probability,
+        }]))
+    }
+}
+
+#[tokio::test]
+async fn all_that_a_run_asks_counts_together() {
+    let asks = |call: NativeCall| async move {
+        for _ in 0..2 {
+            call.services.exec(turn(&[])).await.map_err(passed_on)?;
+            let options = ["go", "wait"].map(|name| value(name, json!(name)));
+            let request = decision("What now?", options.to_vec());
+            call.services.pick(request).await.map_err(passed_on)?;
+        }
+        Ok(json!(null))
+    };
+    let functions = NativeFunctions::default().with(takes_runtime("asks"), asks);
+    let model = Arc::new(Counted::default());
+    let runtime = runtime(functions, Providers::all(model.clone()));
+    for _ in 0..2 {
+        assert!(run(&runtime, "asks", json!({})).await.result.is_ok());
+    }
+    assert_eq!(*model.0.lock().unwrap(), [0, 1, 2, 3, 0, 1, 2, 3]);
 }
 
 #[tokio::test]
