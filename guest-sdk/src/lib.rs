@@ -121,6 +121,7 @@ pub mod progress;
 pub mod testing;
 
 mod contract;
+mod ending;
 mod failure;
 mod host;
 mod media;
@@ -133,6 +134,7 @@ mod thinking;
 mod turn;
 mod value;
 
+pub use ending::Ending;
 pub use failure::{DecisionKind, Failure, FailureKind, StructuredCode};
 pub use openprogram_guest_macros::functions;
 pub use reply::{Reply, Usage};

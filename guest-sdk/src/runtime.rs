@@ -4,7 +4,7 @@
 //! [`MockRuntime`](crate::testing::MockRuntime).
 
 use crate::host::runtime as raw;
-use crate::{Failure, Request, StartedTurn, ThinkingLevel, Turn, Usage, failure};
+use crate::{Ending, Failure, Request, StartedTurn, ThinkingLevel, Turn, Usage, failure};
 
 /// A handle to one runtime, lent to a function for one call or opened by it.
 ///
@@ -131,11 +131,16 @@ impl Runtime {
     /// }
     /// ```
     ///
+    /// A turn with [`choices`](crate::Request::choices) is started in the same way.
+    ///
     /// # Errors
     ///
     /// Why the turn cannot be made; [`LimitReached`](crate::FailureKind::LimitReached) when the
     /// function holds 64 turns already.
-    pub fn start<'a>(&self, request: Request<'a>) -> Result<StartedTurn<'a>, Failure> {
+    pub fn start<'a, End: Ending>(
+        &self,
+        request: Request<'a, End>,
+    ) -> Result<StartedTurn<'a, End>, Failure> {
         request.start(self)
     }
 

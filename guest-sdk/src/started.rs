@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::Fields;
 use crate::decision::local::Closures;
-use crate::host::poll;
-use crate::host::runtime as raw;
-use crate::{Failure, Json, Reply, Runtime, Usage, Value, failure, value};
+use crate::ending::Ending;
+use crate::host::{poll, runtime as raw};
+use crate::{Answer, Failure, Json, Runtime, Usage, Value, failure, value};
 
 /// Something that happened in a turn. Later versions may add kinds.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub enum TurnEvent {
         is_error: bool,
     },
     /// A model request failed and is made again after a sleep. Pieces of its reply that were not told
-    /// are gone.
+    /// are gone; [`RetryInfo::restarts`] says what becomes of the others.
     Retry(RetryInfo),
     /// A model request ended, with the tokens that it used.
     Usage(Usage),
@@ -82,6 +82,11 @@ pub struct RetryInfo {
     pub had_image: bool,
     /// The name of the model.
     pub model: String,
+    /// Whether the reply begins anew after pieces of it were told, as
+    /// [`Request::restarts`](crate::Request::restarts) allows: all text and thinking since the last
+    /// usage does not count any more.
+    #[serde(default)]
+    pub restarts: bool,
 }
 
 fn seconds<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
@@ -133,20 +138,18 @@ impl<'a> Watch<'a> {
         self.tools.is_empty() && self.on_stream.is_none() && self.on_retry.is_none()
     }
 
-    pub(crate) fn start(
+    /// Starts a turn, waits for its end and gives what it gave.
+    pub(crate) fn make<End: Ending>(
         &self,
         runtime: &Runtime,
         request: &raw::Request,
-    ) -> Result<raw::Turn, Failure> {
-        runtime.raw().start(request).map_err(failure::from_host)
-    }
-
-    /// Waits for the end of a turn.
-    pub(crate) fn finish(&self, turn: &raw::Turn) -> Result<Reply, Failure> {
+        end: &End,
+    ) -> Result<End::Output, Failure> {
+        let turn = end.start(runtime.raw(), request)?;
         let ready = turn.subscribe();
         loop {
-            match self.take(turn) {
-                Taken::Over => return reply(turn),
+            match self.take(&turn) {
+                Taken::Over => return end.outcome(&turn),
                 Taken::Event(_) => {}
                 Taken::Nothing => ready.block(),
             }
@@ -230,15 +233,6 @@ enum Taken {
     Over,
 }
 
-fn reply(turn: &raw::Turn) -> Result<Reply, Failure> {
-    match turn.outcome() {
-        Some(Ok(reply)) => Ok(Reply(reply)),
-        Some(Err(failed)) => Err(failure::from_host(failed)),
-        // A host that says `done` has an outcome.
-        None => Err(Failure::invalid_argument("turn", "the turn is not over")),
-    }
-}
-
 fn read_event(kind: &str, text: String, details: &str) -> TurnEvent {
     let known = || -> Option<TurnEvent> {
         let details: Value = serde_json::from_str(details).ok()?;
@@ -275,22 +269,30 @@ fn read_event(kind: &str, text: String, details: &str) -> TurnEvent {
 /// Its closures run when what it tells is taken: in [`StartedTurn::poll`], [`StartedTurn::wait`],
 /// [`StartedTurn::finish`], [`next_of`] and [`join_all`]. Dropping it cancels the turn.
 #[derive(Debug)]
-pub struct StartedTurn<'a> {
+pub struct StartedTurn<'a, End = Answer> {
     raw: raw::Turn,
     watch: Watch<'a>,
+    end: End,
     ready: poll::Pollable,
     is_over: bool,
 }
 
-impl<'a> StartedTurn<'a> {
-    pub(crate) fn new(raw: raw::Turn, watch: Watch<'a>) -> Self {
+impl<'a, End: Ending> StartedTurn<'a, End> {
+    pub(crate) fn new(
+        runtime: &Runtime,
+        request: &raw::Request,
+        watch: Watch<'a>,
+        end: End,
+    ) -> Result<Self, Failure> {
+        let raw = end.start(runtime.raw(), request)?;
         let ready = raw.subscribe();
-        StartedTurn {
+        Ok(StartedTurn {
             raw,
             watch,
+            end,
             ready,
             is_over: false,
-        }
+        })
     }
 
     /// Takes the next event, if there is one now. Never waits.
@@ -326,20 +328,21 @@ impl<'a> StartedTurn<'a> {
         self.is_over
     }
 
-    /// Waits for the end and gives the reply.
+    /// Waits for the end and gives what the turn gave: the reply; of a turn with choices the result of
+    /// the picked option, which runs now.
     ///
     /// # Errors
     ///
     /// As for [`Runtime::exec`].
-    pub fn finish(mut self) -> Result<Reply, Failure> {
+    pub fn finish(mut self) -> Result<End::Output, Failure> {
         while self.wait().is_some() {}
-        reply(&self.raw)
+        self.end.outcome(&self.raw)
     }
 }
 
 /// Waits for the next event of any of these turns, and gives it with the place of its turn; `None`
 /// when all are over.
-pub fn next_of(turns: &mut [StartedTurn<'_>]) -> Option<(usize, TurnEvent)> {
+pub fn next_of<End: Ending>(turns: &mut [StartedTurn<'_, End>]) -> Option<(usize, TurnEvent)> {
     loop {
         for (place, turn) in turns.iter_mut().enumerate() {
             if let Some(event) = turn.poll() {
@@ -355,13 +358,14 @@ pub fn next_of(turns: &mut [StartedTurn<'_>]) -> Option<(usize, TurnEvent)> {
     }
 }
 
-/// Waits for the end of all these turns, which go on at once, and gives their replies in order.
-pub fn join_all<'a>(
-    turns: impl IntoIterator<Item = StartedTurn<'a>>,
-) -> Vec<Result<Reply, Failure>> {
+/// Waits for the end of all these turns, which go on at once, and gives in order what they gave.
+pub fn join_all<'a, End: Ending>(
+    turns: impl IntoIterator<Item = StartedTurn<'a, End>>,
+) -> Vec<Result<End::Output, Failure>> {
     let mut turns: Vec<_> = turns.into_iter().collect();
     while next_of(&mut turns).is_some() {}
-    turns.iter().map(|turn| reply(&turn.raw)).collect()
+    let outcome = |turn: &StartedTurn<'a, End>| turn.end.outcome(&turn.raw);
+    turns.iter().map(outcome).collect()
 }
 
 #[cfg(test)]

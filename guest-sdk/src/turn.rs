@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::decision::{Choice, Fields, Menu, Picked, picked_from_host, resolve};
 use crate::host::{decision, runtime as raw};
 use crate::started::{RetryInfo, TurnEvent, Watch};
-use crate::{Failure, Json, Reply, Runtime, StartedTurn, failure, value};
+use crate::{Ending, Failure, Json, Reply, Runtime, StartedTurn, failure, value};
 
 /// One turn being prepared. Whatever is not set has its default.
 ///
@@ -67,7 +67,7 @@ pub struct Answer;
 /// The end of a turn that picks one case of a type.
 #[derive(Debug)]
 pub struct Chosen<C> {
-    menu: Menu<'static>,
+    pub(crate) menu: Menu<'static>,
     case: PhantomData<C>,
 }
 
@@ -125,10 +125,11 @@ impl<'a> Request<'a> {
             end,
         }
     }
+}
 
-    pub(crate) fn start(self, runtime: &Runtime) -> Result<StartedTurn<'a>, Failure> {
-        let raw = self.watch.start(runtime, &self.raw)?;
-        Ok(StartedTurn::new(raw, self.watch))
+impl<'a, End: Ending> Request<'a, End> {
+    pub(crate) fn start(self, runtime: &Runtime) -> Result<StartedTurn<'a, End>, Failure> {
+        StartedTurn::new(runtime, &self.raw, self.watch, self.end)
     }
 }
 
@@ -156,7 +157,7 @@ impl<'a, End> Request<'a, End> {
     /// The model fills in the fields of its argument, which are checked before the closure runs; `()`
     /// has none. What it gives is the answer to the call. The name has letters, digits, `_` and `-`;
     /// an empty description leaves that of the type. Functions that are called by the model cannot
-    /// call it, and a turn with choices cannot have one. Beside it the model may call the functions
+    /// call it. Beside it the model may call the functions
     /// that the request names, and no others.
     ///
     /// ```
@@ -207,6 +208,34 @@ impl<'a, End> Request<'a, End> {
     /// Runs a closure before each sleep after a failed model request that is made again.
     pub fn on_retry(mut self, told: impl FnMut(&RetryInfo) + 'a) -> Self {
         self.watch.on_retry(told);
+        self
+    }
+
+    /// Lets a reply that fails in its middle begin anew after pieces of it were told, in place of
+    /// failing the turn. Default: it may not.
+    ///
+    /// Whoever reads the pieces has to forget those of the failed reply then, as
+    /// [`RetryInfo::restarts`] says.
+    ///
+    /// ```
+    /// use openprogram_guest::{Failure, Request, Runtime, TurnEvent};
+    ///
+    /// fn longest_line(question: &str, runtime: &Runtime) -> Result<usize, Failure> {
+    ///     let mut turn = runtime.start(Request::new(question).no_tools().restarts(true))?;
+    ///     let mut text = String::new();
+    ///     while let Some(event) = turn.wait() {
+    ///         match event {
+    ///             TurnEvent::Text(piece) => text.push_str(&piece),
+    ///             TurnEvent::Retry(retry) if retry.restarts => text.clear(),
+    ///             _ => {}
+    ///         }
+    ///     }
+    ///     turn.finish()?;
+    ///     Ok(text.lines().map(str::len).max().unwrap_or(0))
+    /// }
+    /// ```
+    pub fn restarts(self, allowed: bool) -> Self {
+        self.raw.set_restarts(allowed);
         self
     }
 
@@ -268,8 +297,7 @@ impl Turn for Request<'_> {
 
     fn make(&self, runtime: &Runtime) -> Result<Reply, Failure> {
         if !self.watch.is_empty() {
-            let turn = self.watch.start(runtime, &self.raw)?;
-            return self.watch.finish(&turn);
+            return self.watch.make(runtime, &self.raw, &self.end);
         }
         let reply = runtime.raw().exec(&self.raw);
         reply.map(Reply).map_err(failure::from_host)
@@ -281,8 +309,10 @@ impl Turn for Request<'_, Menu<'_>> {
     type Output = Json;
 
     fn make(&self, runtime: &Runtime) -> Result<Json, Failure> {
+        if !self.watch.is_empty() {
+            return self.watch.make(runtime, &self.raw, &self.end);
+        }
         let menu = self.end.checked()?;
-        self.check_unwatched()?;
         if self.end.has_closures() {
             return resolve(&self.pick(runtime, menu)?, &self.end);
         }
@@ -297,22 +327,14 @@ impl<C: Choice> Turn for Request<'_, Chosen<C>> {
     type Output = C;
 
     fn make(&self, runtime: &Runtime) -> Result<C, Failure> {
-        self.check_unwatched()?;
+        if !self.watch.is_empty() {
+            return self.watch.make(runtime, &self.raw, &self.end);
+        }
         self.pick(runtime, self.end.menu.checked()?)?.read()
     }
 }
 
 impl<End> Request<'_, End> {
-    fn check_unwatched(&self) -> Result<(), Failure> {
-        if self.watch.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::invalid_argument(
-            "choices",
-            "a turn with local tools or callbacks ends in an answer; decide after it",
-        ))
-    }
-
     fn pick(&self, runtime: &Runtime, menu: &decision::Menu) -> Result<Picked, Failure> {
         decision::pick_with(runtime.raw(), &self.raw, menu)
             .map(picked_from_host)

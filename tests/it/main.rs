@@ -22,6 +22,7 @@ mod opened;
 mod picks;
 mod printed;
 mod pulled;
+mod pulled_ends;
 mod runtimes;
 mod sandbox;
 mod tidy;

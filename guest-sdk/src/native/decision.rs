@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use serde_json::{Map, json};
 
-use super::runtime::{Request, Runtime};
+use super::runtime::{Request, Runtime, Turn};
 use super::script::{Ending, what};
 use super::{list, needed, same, with_script};
 use crate::bindings::openprogram::agentic::types;
@@ -206,11 +206,23 @@ pub(crate) fn pick_with(
     request: &Request,
     menu: &Menu,
 ) -> Result<Picked, types::Failure> {
+    start_with(runtime, request, menu)?.pick()
+}
+
+pub(crate) fn start_with(
+    runtime: &Runtime,
+    request: &Request,
+    menu: &Menu,
+) -> Result<Turn, types::Failure> {
     let asked = MockRequest {
         kind: MockKind::Choice,
         ..request.told.borrow().clone()
     };
-    runtime.started(menu.told(asked)?)?.pick()
+    runtime.started(menu.told(asked)?)
+}
+
+pub(crate) fn pick_of(turn: &Turn) -> Option<Result<Picked, types::Failure>> {
+    turn.picked()
 }
 
 pub(crate) fn render(menu: &Menu) -> Result<String, types::Failure> {

@@ -119,6 +119,10 @@ impl Request {
         self.tell(|told| told.web_search = allowed);
     }
 
+    pub(crate) fn set_restarts(&self, allowed: bool) {
+        self.tell(|told| told.restarts = allowed);
+    }
+
     pub(crate) fn set_max_iterations(&self, max_iterations: u32) {
         self.tell(|told| told.max_iterations = Some(max_iterations));
     }

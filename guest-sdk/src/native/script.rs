@@ -42,7 +42,10 @@ pub(crate) enum Answer {
 #[derive(Clone, Debug)]
 pub(crate) enum Happening {
     Thinking(String),
-    Retry(Failure),
+    Retry {
+        pieces: Vec<String>,
+        failure: Failure,
+    },
     ToolCall {
         name: String,
         arguments: Value,

@@ -130,6 +130,16 @@ impl Turn {
             Err(failed) => Err(failure::to_host(failed.clone())),
         })
     }
+
+    /// What the turn picked, once it is over.
+    pub(super) fn picked(&self) -> Option<Result<Picked, types::Failure>> {
+        let gave = self.is_over.get().then_some(&self.gave)?;
+        Some(match gave {
+            Ok(Gave::Pick(picked)) => Ok(picked.clone()),
+            Ok(Gave::Reply(_)) => panic!("the turn answered, and did not pick"),
+            Err(failed) => Err(failure::to_host(failed.clone())),
+        })
+    }
 }
 
 /// The events of a turn, as they are told.
@@ -173,7 +183,7 @@ impl<'a> Events<'a> {
     fn happen(&mut self, happening: Happening) {
         match happening {
             Happening::Thinking(text) => self.text("thinking", &text),
-            Happening::Retry(failed) => self.retry(&failed),
+            Happening::Retry { pieces, failure } => self.retry(&pieces, &failure),
             Happening::ToolCall {
                 name,
                 arguments,
@@ -212,7 +222,11 @@ impl<'a> Events<'a> {
         id
     }
 
-    fn retry(&mut self, failed: &Failure) {
+    fn retry(&mut self, pieces: &[String], failed: &Failure) {
+        let restarts = self.asked.restarts && !pieces.is_empty();
+        if restarts {
+            pieces.iter().for_each(|piece| self.text("text", piece));
+        }
         self.n_attempts += 1;
         let reason = failed.detail("reason").unwrap_or_else(|| "unknown".into());
         let details = json!({
@@ -227,6 +241,7 @@ impl<'a> Events<'a> {
             "error": failed.message(),
             "had_image": !self.asked.media.is_empty(),
             "model": self.asked.model,
+            "restarts": restarts,
         });
         self.push("retry", "", &details);
     }

@@ -222,7 +222,20 @@ impl MockRuntime {
 
     /// The next request fails so, and is made again: [`on_retry`](crate::Request::on_retry) is told.
     pub fn retry(self, failure: Failure) -> Self {
-        self.happening(Happening::Retry(failure))
+        self.retry_after([""; 0], failure)
+    }
+
+    /// The next request tells these pieces of a reply, fails so, and is made again.
+    ///
+    /// The pieces are told where the request lets replies [begin anew](crate::Request::restarts);
+    /// otherwise this is a reply of which nobody took any.
+    pub fn retry_after<T: Into<String>>(
+        self,
+        pieces: impl IntoIterator<Item = T>,
+        failure: Failure,
+    ) -> Self {
+        let pieces = pieces.into_iter().map(Into::into).collect();
+        self.happening(Happening::Retry { pieces, failure })
     }
 
     /// Sets the name of the model.

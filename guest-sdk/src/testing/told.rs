@@ -58,6 +58,8 @@ pub struct MockRequest {
     pub response_format: Option<Value>,
     /// Whether the model may search the web.
     pub web_search: bool,
+    /// Whether a reply may begin anew after pieces of it were told.
+    pub restarts: bool,
     /// How many requests the turn may take, if that was said.
     pub max_iterations: Option<u32>,
     /// The time for the whole turn, if that was said.
@@ -89,6 +91,7 @@ impl MockRequest {
             local_answers: Vec::new(),
             response_format: None,
             web_search: false,
+            restarts: false,
             max_iterations: None,
             timeout: None,
             options: Vec::new(),

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use openprogram_core::decision::{DecisionSettings, finish_instruction, render_menu};
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::guest::{Closing, DecisionRequest, ExecRequest, PickedOption};
+use openprogram_core::guest::{
+    Closing, DecisionRequest, ExecRequest, PickedOption, StartedPick, TurnEvent, TurnWatcher,
+};
 use openprogram_core::llm::Operation;
 use openprogram_core::{Json, JsonObject};
 
@@ -16,7 +18,7 @@ use crate::complete::{Asker, provider_of, summed};
 use crate::deadline::Deadline;
 use crate::decide::{as_option, can_run, plan_decision};
 use crate::events::Event;
-use crate::exec::work;
+use crate::exec::{plan_started_turn, work};
 use crate::frame::Frame;
 use crate::ladder::{note_passed_over, shape_of};
 use crate::open_pick::{Picked, PlannedDecision, tell_picked};
@@ -44,6 +46,16 @@ pub(crate) fn plan_closing(
     request: ExecRequest,
     closing: Closing,
 ) -> Result<PlannedClosing, Failure> {
+    plan(ports, frame, request, closing, None)
+}
+
+fn plan(
+    ports: &Ports,
+    frame: &Frame,
+    request: ExecRequest,
+    closing: Closing,
+    watcher: Option<Arc<dyn TurnWatcher>>,
+) -> Result<PlannedClosing, Failure> {
     if request.response_format.is_some() {
         let message = "a turn closes with a pick or with a value of a format, not with both";
         let failure = Failure::new(FailureCode::InvalidArgument, message);
@@ -58,7 +70,10 @@ pub(crate) fn plan_closing(
         settings: DecisionSettings::default(),
     };
     let decision = plan_decision(ports, frame, request.runtime, decision).and_then(can_run)?;
-    let mut turn = plan_turn(ports, frame, request)?;
+    let mut turn = match watcher {
+        Some(watcher) => plan_started_turn(ports, frame, request, watcher)?,
+        None => plan_turn(ports, frame, request)?,
+    };
     // The model works in words and in calls before it picks, so both must go together.
     let mut passed_over = JsonObject::new();
     let provider = provider_of(ports, frame, turn.runtime)?;
@@ -92,6 +107,26 @@ pub(crate) async fn exec_picking(
         .inspect_err(|failure| frame.note_refusal(failure))?;
     let (_, picked) = work_and_pick(ports, frame, &deadline, planned).await?;
     Ok(as_option(picked))
+}
+
+/// Checks the same turn for the function of `frame`, which goes on beside it and is told of it.
+///
+/// Its time runs from now.
+pub(crate) fn start_picking(
+    ports: &Arc<Ports>,
+    frame: &Arc<Frame>,
+    request: ExecRequest,
+    closing: Closing,
+    watcher: Arc<dyn TurnWatcher>,
+) -> Result<StartedPick, Failure> {
+    let deadline = Deadline::start(&ports.parts, request.timeout_ms);
+    let planned = plan(ports, frame, request, closing, Some(watcher))
+        .inspect_err(|failure| frame.note_refusal(failure))?;
+    let (ports, frame) = (Arc::clone(ports), Arc::clone(frame));
+    Ok(Box::pin(async move {
+        let (_, picked) = work_and_pick(&ports, &frame, &deadline, planned).await?;
+        Ok(as_option(picked))
+    }))
 }
 
 /// Makes such a turn that was checked, for the function of `frame` or the person at the top.
@@ -131,7 +166,7 @@ async fn work_and_pick(
         operation: Operation::Exec,
         deadline,
         rejected: None,
-        watcher: None,
+        watcher: turn.watcher.as_deref(),
     };
     let (usage, n_requests) = (worked.usage, worked.n_requests);
     let first = (worked.open, worked.text);
@@ -141,6 +176,9 @@ async fn work_and_pick(
     };
     let open = read_pick(asker, &decision, asked, &again, first).await?;
     let picked = open.settle(&decision).await?;
+    if picked.n_asked > 1 {
+        turn.tell(|| TurnEvent::Usage(picked.usage_again));
+    }
     tell_picked(frame, &picked);
     frame.run.emit(|| Event::TurnEnded {
         node: picked.turn.clone(),

@@ -10,7 +10,7 @@ use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::Access;
 use openprogram_core::guest::{
     ApprovalRequest, Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption,
-    StartedTurn, TurnWatcher, not_ones_own,
+    StartedPick, StartedTurn, TurnWatcher, not_ones_own,
 };
 use openprogram_core::question::{AskReply, AskRequest};
 use openprogram_core::session::Usage;
@@ -18,7 +18,7 @@ use openprogram_core::session::Usage;
 use crate::approval::approve_use;
 use crate::asking::{ask_user, can_ask};
 use crate::call::call_by_name;
-use crate::closing::{exec_closing, exec_picking};
+use crate::closing::{exec_closing, exec_picking, start_picking};
 use crate::complete::{provider_of, thinking_facts};
 use crate::decide::{make_decision, pick_option};
 use crate::events::Event;
@@ -239,5 +239,15 @@ impl HostServices for Services {
     ) -> Result<PickedOption, Failure> {
         self.check_usable(request.runtime)?;
         exec_picking(&self.ports, &self.frame, request, closing).await
+    }
+
+    async fn start_picking(
+        &self,
+        request: ExecRequest,
+        closing: Closing,
+        watcher: Arc<dyn TurnWatcher>,
+    ) -> Result<StartedPick, Failure> {
+        self.check_usable(request.runtime)?;
+        start_picking(&self.ports, &self.frame, request, closing, watcher)
     }
 }

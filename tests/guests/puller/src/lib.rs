@@ -6,7 +6,9 @@
 pub mod guest {
     use std::cell::RefCell;
 
-    use openprogram_guest::__private::{poll, runtime as raw, runtime_to_host, types};
+    use openprogram_guest::__private::{
+        decision, failure_from_host, poll, runtime as raw, runtime_to_host, types,
+    };
     use openprogram_guest::decision::{Menu, Schema};
     use openprogram_guest::{
         Failure, Json, Request, Runtime, TurnEvent, join_all, json, next_of, progress,
@@ -27,6 +29,7 @@ pub mod guest {
                 name, arguments, ..
             } => format!("use {name} {arguments}"),
             TurnEvent::ToolResult { name, text, .. } => format!("result {name}: {text}"),
+            TurnEvent::Retry(retry) if retry.restarts => format!("anew {}", retry.attempt),
             TurnEvent::Retry(retry) => format!("retry {} {}", retry.attempt, retry.reason),
             TurnEvent::Usage(usage) => format!("usage {}", usage.output_tokens),
             TurnEvent::Missed(count) => format!("missed {count}"),
@@ -59,6 +62,53 @@ pub mod guest {
         }
         lines.push(format!("over {} {:?}", turn.is_over(), turn.poll()));
         lines.push(turn.finish()?.text());
+        Ok(lines)
+    }
+
+    /// Reads a reply piece by piece, which may begin anew or not, and tells what it has kept.
+    pub fn restart(
+        prompt: String,
+        allowed: bool,
+        runtime: &Runtime,
+    ) -> Result<Vec<String>, Failure> {
+        let request = Request::new(prompt).no_tools().restarts(allowed);
+        let mut turn = runtime.start(request)?;
+        let (mut lines, mut kept) = (Vec::new(), String::new());
+        while let Some(event) = turn.wait() {
+            lines.push(line(&event));
+            match event {
+                TurnEvent::Text(text) => kept.push_str(&text),
+                TurnEvent::Retry(retry) if retry.restarts => kept.clear(),
+                _ => {}
+            }
+        }
+        lines.push(turn.finish()?.text());
+        lines.push(kept);
+        Ok(lines)
+    }
+
+    /// Makes a turn that closes with a decision, beside it or waiting for it, and tells the result.
+    pub fn choose(prompt: String, starts: bool, runtime: &Runtime) -> Result<Vec<String>, Failure> {
+        let lines = RefCell::new(Vec::new());
+        let menu = Menu::new()
+            .function::<double>("double")
+            .value("stop", "STOPPED");
+        let request = adding(prompt).choices(menu);
+        let result = match starts {
+            true => {
+                let mut turn = runtime.start(request)?;
+                while let Some(event) = turn.wait() {
+                    lines.borrow_mut().push(line(&event));
+                }
+                turn.finish()?
+            }
+            false => {
+                let tell = |event: &TurnEvent| lines.borrow_mut().push(line(event));
+                runtime.exec(request.on_stream(tell))?
+            }
+        };
+        let mut lines = lines.into_inner();
+        lines.push(result.to_string());
         Ok(lines)
     }
 
@@ -151,21 +201,42 @@ pub mod guest {
         request.add_text("x");
         request.add_local_tool(&name, "", parameters.as_str());
         let started = runtime_to_host(runtime).start(&request);
-        started.map_err(openprogram_guest::__private::failure_from_host)?;
+        started.map_err(failure_from_host)?;
         Ok(json!(null).into())
     }
 
-    /// Makes a turn with a local tool in a way that cannot be: `exec` of the contract, or a decision.
-    pub fn wrongly(decides: bool, runtime: &Runtime) -> Result<Json, Failure> {
-        if decides {
-            let menu = Menu::new().value("done", true);
-            return runtime.exec(adding("x".to_owned()).choices(menu));
-        }
+    /// Makes a turn in a way that cannot be, and reads one for what it does not give.
+    pub fn wrongly(how: String, runtime: &Runtime) -> Result<Json, Failure> {
         let request = raw::Request::new();
         request.add_text("x");
-        request.add_local_tool("add_up", "", "{}");
-        let made = runtime_to_host(runtime).exec(&request);
-        made.map_err(openprogram_guest::__private::failure_from_host)?;
+        let host = runtime_to_host(runtime);
+        let wait = |turn: &raw::Turn| {
+            let ready = turn.subscribe();
+            while turn.next().is_none_or(|event| event.kind != "done") {
+                ready.block();
+            }
+        };
+        match how.as_str() {
+            "local-tool" => {
+                request.add_local_tool("add_up", "", "{}");
+                host.exec(&request).map_err(failure_from_host)?;
+            }
+            "pick-of" => {
+                let turn = host.start(&request).map_err(failure_from_host)?;
+                wait(&turn);
+                let picked = decision::pick_of(&turn).transpose();
+                picked.map_err(failure_from_host)?;
+            }
+            _ => {
+                let menu = decision::Menu::new();
+                menu.add_value("stop", "1", None);
+                menu.add_value("go", "2", None);
+                let turn = decision::start_with(host, &request, &menu);
+                let turn = turn.map_err(failure_from_host)?;
+                wait(&turn);
+                turn.outcome().transpose().map_err(failure_from_host)?;
+            }
+        }
         Ok(json!(null).into())
     }
 
@@ -181,7 +252,7 @@ pub mod guest {
         request.set_tools(&[]);
         request.set_timeout_ms(timeout_ms.into());
         let turn = runtime_to_host(runtime).start(&request);
-        let turn = turn.map_err(openprogram_guest::__private::failure_from_host)?;
+        let turn = turn.map_err(failure_from_host)?;
         let mut lines = Vec::new();
         let mut tell = |id: &str, answer: Result<&str, &types::Failure>| {
             let answered = turn.answer(id, answer);

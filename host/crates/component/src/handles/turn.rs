@@ -26,6 +26,8 @@ const FORMAT_BYTES_MAX: usize = 2 * 1024 * 1024;
 pub struct RequestHandle {
     /// The turn so far; its runtime is the one it will be made with.
     pub(super) request: ExecRequest,
+    /// Whether what was taken of a reply may be told anew, when it is started.
+    pub(crate) takes_restarts: bool,
     parts: u64,
     text_bytes: u64,
     system_bytes: u64,
@@ -50,6 +52,7 @@ impl RequestHandle {
     pub(crate) fn new() -> Self {
         Self {
             request: ExecRequest::new(RuntimeRole::Main, Vec::new()),
+            takes_restarts: false,
             parts: 0,
             text_bytes: 0,
             system_bytes: 0,

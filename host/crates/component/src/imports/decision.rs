@@ -12,8 +12,10 @@ use super::to_wire;
 use crate::bindings::openprogram::agentic::decision as wire;
 use crate::bindings::openprogram::agentic::types;
 use crate::handles::{
-    Held, MenuHandle, PickedHandle, RETRIES_DEFAULT, RequestHandle, RuntimeHandle, hold, invalid,
+    Held, MenuHandle, PickedHandle, RETRIES_DEFAULT, RequestHandle, RuntimeHandle, TurnHandle,
+    hold, invalid,
 };
+use crate::started::Gave;
 use crate::state::CallState;
 
 impl CallState {
@@ -208,6 +210,41 @@ impl wire::Host for CallState {
             Err(failure) => Err(failure),
         };
         self.lend(picked)
+    }
+
+    async fn start_with(
+        &mut self,
+        runtime: Resource<RuntimeHandle>,
+        request: Resource<RequestHandle>,
+        menu: Resource<MenuHandle>,
+    ) -> wasmtime::Result<Result<Resource<TurnHandle>, types::Failure>> {
+        let started = match self.turn_closing(&runtime, &request, &menu)? {
+            Ok(planned) => {
+                let takes_restarts = self.takes_restarts(&request)?;
+                self.start_choice(planned, takes_restarts).await
+            }
+            Err(failure) => Err(failure),
+        };
+        Ok(match started {
+            Ok(turn) => Ok(self.table.push(turn)?),
+            Err(failure) => Err(to_wire(&failure)),
+        })
+    }
+
+    async fn pick_of(
+        &mut self,
+        turn: Resource<TurnHandle>,
+    ) -> wasmtime::Result<Option<Result<Resource<PickedHandle>, types::Failure>>> {
+        let picked = match self.inbox(&turn)?.outcome() {
+            None => return Ok(None),
+            Some(Ok(Gave::Pick(picked))) => Ok(picked),
+            Some(Ok(Gave::Reply(_))) => {
+                let message = "the turn ends in an answer; its `outcome` tells it";
+                Err(invalid("turn", message.to_owned()))
+            }
+            Some(Err(failure)) => Err(failure),
+        };
+        Ok(Some(self.lend(picked)?))
     }
 }
 

@@ -165,7 +165,10 @@ impl wire::HostRuntime for CallState {
     ) -> wasmtime::Result<Result<Resource<TurnHandle>, types::Failure>> {
         let of = self.runtime_of(&runtime)?;
         let started = match self.turn(of, &request)? {
-            Ok(turn) => self.start_turn(turn).await,
+            Ok(turn) => {
+                let takes_restarts = self.takes_restarts(&request)?;
+                self.start_turn(turn, takes_restarts).await
+            }
             Err(failure) => Err(failure),
         };
         Ok(match started {

@@ -1,11 +1,12 @@
 //! `runtime.turn`: turns that go on while their function does.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use openprogram_core::Json;
 use openprogram_core::content::{ToolCall, ToolResult};
 use openprogram_core::failure::Failure;
-use openprogram_core::guest::{ExecRequest, LocalCall, TurnEvent, TurnWatcher};
+use openprogram_core::guest::{Closing, ExecRequest, LocalCall, TurnEvent};
 use openprogram_core::llm::RetryInfo;
 use serde_json::json;
 use wasmtime::component::Resource;
@@ -15,33 +16,65 @@ use super::{from_wire, to_wire};
 use crate::bindings::openprogram::agentic::runtime as wire;
 use crate::bindings::openprogram::agentic::types;
 use crate::handles::{ReplyHandle, TurnHandle, invalid};
-use crate::started::{Inbox, Ready, Room, TurnNews};
+use crate::started::{Gave, Inbox, Ready, Room, TurnNews};
 use crate::state::CallState;
 
 impl CallState {
     /// Starts a turn, which goes on beside the function from its next wait or pause.
-    pub(super) async fn start_turn(&mut self, request: ExecRequest) -> Result<TurnHandle, Failure> {
+    pub(super) async fn start_turn(
+        &mut self,
+        request: ExecRequest,
+        takes_restarts: bool,
+    ) -> Result<TurnHandle, Failure> {
+        let inbox = self.new_inbox(takes_restarts)?;
+        let turn = self.services()?.start(request, inbox.clone()).await?;
+        let turn = async move { turn.await.map(Gave::Reply) };
+        Ok(self.go_on_beside(inbox, turn).await)
+    }
+
+    /// Starts a turn that closes with a decision in the same way.
+    pub(super) async fn start_choice(
+        &mut self,
+        (request, closing): (ExecRequest, Closing),
+        takes_restarts: bool,
+    ) -> Result<TurnHandle, Failure> {
+        let inbox = self.new_inbox(takes_restarts)?;
+        let services = self.services()?;
+        let turn = services.start_picking(request, closing, inbox.clone());
+        let turn = turn.await?;
+        let turn = async move { turn.await.map(Gave::Pick) };
+        Ok(self.go_on_beside(inbox, turn).await)
+    }
+
+    /// An inbox for one more turn, unless the function holds too many.
+    fn new_inbox(&self, takes_restarts: bool) -> Result<Arc<Inbox>, Failure> {
         let max = self.limits.open_turns;
         if self.n_turns >= max {
             let message =
                 format!("the function holds {max} turns already; drop those that it read");
             return Err(Failure::limit("open_turns", max, message));
         }
-        let inbox = Inbox::new(Room {
+        let room = Room {
             events: self.limits.turn_events,
             bytes: self.limits.turn_event_bytes,
-        });
-        let watcher: Arc<dyn TurnWatcher> = inbox.clone();
-        let turn = self.services()?.start(request, watcher).await?;
+        };
+        Ok(Inbox::new(room, takes_restarts))
+    }
+
+    async fn go_on_beside(
+        &mut self,
+        inbox: Arc<Inbox>,
+        turn: impl Future<Output = Result<Gave, Failure>> + Send + 'static,
+    ) -> TurnHandle {
         let end = Arc::clone(&inbox);
         let number = self.turns.add(Box::pin(async move { end.end(turn.await) }));
         self.n_turns += 1;
         // It begins before the function goes on.
         tokio::task::yield_now().await;
-        Ok(TurnHandle { number, inbox })
+        TurnHandle { number, inbox }
     }
 
-    fn inbox(&self, turn: &Resource<TurnHandle>) -> wasmtime::Result<Arc<Inbox>> {
+    pub(super) fn inbox(&self, turn: &Resource<TurnHandle>) -> wasmtime::Result<Arc<Inbox>> {
         Ok(Arc::clone(&self.table.get(turn)?.inbox))
     }
 
@@ -99,7 +132,11 @@ impl wire::HostTurn for CallState {
     ) -> wasmtime::Result<Option<Result<Resource<ReplyHandle>, types::Failure>>> {
         Ok(match self.inbox(&turn)?.outcome() {
             None => None,
-            Some(Ok(reply)) => Some(Ok(self.table.push(ReplyHandle(reply))?)),
+            Some(Ok(Gave::Reply(reply))) => Some(Ok(self.table.push(ReplyHandle(reply))?)),
+            Some(Ok(Gave::Pick(_))) => {
+                let message = "the turn closes with a decision; `decision.pick-of` tells its pick";
+                Some(Err(to_wire(&invalid("turn", message.to_owned()))))
+            }
             Some(Err(failure)) => Some(Err(to_wire(&failure))),
         })
     }
@@ -134,11 +171,12 @@ fn event(news: TurnNews) -> wire::TurnEvent {
                 let details = json!({"id": id, "name": tool, "is_error": is_error});
                 ("tool-result", text, details)
             }
-            TurnEvent::Retry(retry) => ("retry", String::new(), retry_to_json(&retry)),
+            TurnEvent::Retry(retry) => ("retry", String::new(), retry_to_json(&retry, false)),
             TurnEvent::Usage(usage) => ("usage", String::new(), usage.to_json()),
             // Without a word of its own in this contract.
             _ => ("other", String::new(), json!({})),
         },
+        TurnNews::Restart(retry) => ("retry", String::new(), retry_to_json(&retry, true)),
         TurnNews::Call(LocalCall {
             id,
             name,
@@ -157,7 +195,7 @@ fn event(news: TurnNews) -> wire::TurnEvent {
     }
 }
 
-fn retry_to_json(retry: &RetryInfo) -> Json {
+fn retry_to_json(retry: &RetryInfo, restarts: bool) -> Json {
     json!({
         "attempt": retry.attempt,
         "attempts_max": retry.attempts_max,
@@ -170,5 +208,6 @@ fn retry_to_json(retry: &RetryInfo) -> Json {
         "error": retry.error,
         "had_image": retry.asked.had_image,
         "model": retry.asked.model,
+        "restarts": restarts,
     })
 }

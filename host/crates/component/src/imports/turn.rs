@@ -32,6 +32,14 @@ impl CallState {
     ) -> wasmtime::Result<Result<ExecRequest, Failure>> {
         Ok(self.table.get(request)?.turn(runtime))
     }
+
+    /// Whether what was taken of its replies may be told anew.
+    pub(super) fn takes_restarts(
+        &self,
+        request: &Resource<RequestHandle>,
+    ) -> wasmtime::Result<bool> {
+        Ok(self.table.get(request)?.takes_restarts)
+    }
 }
 
 impl wire::HostRequest for CallState {
@@ -218,6 +226,15 @@ impl wire::HostRequest for CallState {
         allowed: bool,
     ) -> wasmtime::Result<()> {
         self.table.get_mut(&request)?.set_web_search(allowed);
+        Ok(())
+    }
+
+    async fn set_restarts(
+        &mut self,
+        request: Resource<RequestHandle>,
+        allowed: bool,
+    ) -> wasmtime::Result<()> {
+        self.table.get_mut(&request)?.takes_restarts = allowed;
         Ok(())
     }
 

@@ -12,7 +12,8 @@ use async_trait::async_trait;
 use openprogram_core::Json;
 use openprogram_core::content::ToolCall;
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::guest::{ExecReply, LocalCall, TurnEvent, TurnWatcher};
+use openprogram_core::guest::{ExecReply, LocalCall, PickedOption, TurnEvent, TurnWatcher};
+use openprogram_core::llm::RetryInfo;
 use tokio::sync::{Notify, oneshot};
 use wasmtime_wasi::p2::Pollable;
 
@@ -29,14 +30,25 @@ pub(crate) struct Room {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TurnNews {
     Event(TurnEvent),
+    /// A retry after pieces of the reply were taken, which do not count any more.
+    Restart(Box<RetryInfo>),
     Call(LocalCall),
     Missed(u64),
     Done,
 }
 
+/// What a turn gave.
+#[derive(Clone, Debug)]
+pub(crate) enum Gave {
+    Reply(ExecReply),
+    Pick(PickedOption),
+}
+
 /// What a turn tells and its function has not taken, the calls that wait, and the end.
 pub(crate) struct Inbox {
     room: Room,
+    /// Whether its function agreed to forget pieces that it has taken.
+    takes_restarts: bool,
     state: Mutex<State>,
     /// Wakes who waits for news.
     news: Notify,
@@ -51,7 +63,7 @@ struct State {
     /// Whether a piece of it was taken.
     has_shown: bool,
     calls: Vec<WaitingCall>,
-    outcome: Option<Result<ExecReply, Failure>>,
+    outcome: Option<Result<Gave, Failure>>,
     /// Nothing comes any more, and everything was taken.
     is_over: bool,
 }
@@ -71,9 +83,10 @@ struct WaitingCall {
 type Answer = Result<Json, Failure>;
 
 impl Inbox {
-    pub(crate) fn new(room: Room) -> Arc<Self> {
+    pub(crate) fn new(room: Room, takes_restarts: bool) -> Arc<Self> {
         Arc::new(Self {
             room,
+            takes_restarts,
             state: Mutex::default(),
             news: Notify::new(),
         })
@@ -117,7 +130,7 @@ impl Inbox {
     }
 
     /// The end of the turn, which is told last.
-    pub(crate) fn end(&self, outcome: Result<ExecReply, Failure>) {
+    pub(crate) fn end(&self, outcome: Result<Gave, Failure>) {
         let mut state = self.state();
         state.outcome = Some(outcome);
         state.keep(TurnNews::Done, 0);
@@ -126,7 +139,7 @@ impl Inbox {
     }
 
     /// What the turn gave, once it is over.
-    pub(crate) fn outcome(&self) -> Option<Result<ExecReply, Failure>> {
+    pub(crate) fn outcome(&self) -> Option<Result<Gave, Failure>> {
         self.state().outcome.clone()
     }
 
@@ -236,11 +249,20 @@ impl TurnWatcher for Inbox {
         if state.is_over {
             return;
         }
-        if matches!(event, TurnEvent::Retry(_)) {
-            state.take_back();
-        }
         let is_end = matches!(event, TurnEvent::Usage(_));
-        state.keep_within(self.room, event);
+        match event {
+            TurnEvent::Retry(retry) if state.has_shown => {
+                state.take_back();
+                // What was taken is to be forgotten, so this is told whatever there is room for.
+                state.keep(TurnNews::Restart(retry), 0);
+            }
+            event => {
+                if matches!(event, TurnEvent::Retry(_)) {
+                    state.take_back();
+                }
+                state.keep_within(self.room, event);
+            }
+        }
         if is_end {
             state.reply += 1;
             state.has_shown = false;
@@ -250,7 +272,7 @@ impl TurnWatcher for Inbox {
     }
 
     fn has_shown(&self) -> bool {
-        self.state().has_shown
+        !self.takes_restarts && self.state().has_shown
     }
 
     async fn call(&self, call: LocalCall) -> Result<Json, Failure> {
@@ -346,7 +368,7 @@ mod tests {
 
     #[test]
     fn pieces_are_joined_and_what_finds_no_room_is_counted() {
-        let inbox = Inbox::new(ROOM);
+        let inbox = Inbox::new(ROOM, false);
         for piece in ["ab", "cd", "ef"] {
             inbox.event(text(piece));
         }
@@ -368,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_retry_takes_back_what_was_not_taken_of_the_reply_and_nothing_else() {
-        let inbox = Inbox::new(ROOM);
+        let inbox = Inbox::new(ROOM, false);
         inbox.event(text("one"));
         inbox.event(TurnEvent::Usage(Usage::default()));
         inbox.event(text("two"));
@@ -384,9 +406,59 @@ mod tests {
         assert!(inbox.has_shown());
     }
 
+    fn retry() -> TurnEvent {
+        TurnEvent::Retry(Box::new(RetryInfo {
+            attempt: 1,
+            attempts_max: 6,
+            sleep: std::time::Duration::ZERO,
+            reason: openprogram_core::llm::LlmReason::Transport,
+            http_status: None,
+            retry_after: None,
+            elapsed: std::time::Duration::ZERO,
+            error_name: "Cut".to_owned(),
+            error: "cut".to_owned(),
+            asked: openprogram_core::llm::Asked::default(),
+        }))
+    }
+
+    #[test]
+    fn who_agreed_to_restarts_is_told_to_forget_what_was_taken_whatever_there_is_room_for() {
+        let inbox = Inbox::new(ROOM, true);
+        inbox.event(text("one"));
+        inbox.event(TurnEvent::Usage(Usage::default()));
+        taken(&inbox);
+        // Nothing of this reply was taken.
+        inbox.event(text("a"));
+        inbox.event(retry());
+        let [TurnNews::Event(TurnEvent::Retry(_))] = &taken(&inbox)[..] else {
+            panic!("a retry alone");
+        };
+        inbox.event(text("b"));
+        inbox.take();
+        assert!(!inbox.has_shown());
+        for _ in 0..4 {
+            inbox.event(TurnEvent::Thinking("c".to_owned()));
+            inbox.event(text("d"));
+        }
+        inbox.event(retry());
+        inbox.event(text("whole"));
+        let told = taken(&inbox);
+        assert!(
+            matches!(
+                &told[..],
+                [
+                    TurnNews::Missed(5),
+                    TurnNews::Restart(_),
+                    TurnNews::Event(_)
+                ]
+            ),
+            "{told:?}"
+        );
+    }
+
     #[tokio::test]
     async fn a_call_waits_for_one_answer_and_is_forgotten_when_its_turn_gives_up() {
-        let inbox = Inbox::new(ROOM);
+        let inbox = Inbox::new(ROOM, false);
         let asked = inbox.call(call("c1"));
         let answering = async {
             inbox.ready().await;
@@ -407,7 +479,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_turn_that_nobody_holds_is_ready_for_ever_and_fails_its_calls() {
-        let inbox = Inbox::new(ROOM);
+        let inbox = Inbox::new(ROOM, false);
         let (answer, ()) = tokio::join!(inbox.call(call("c1")), async { inbox.abandon() });
         assert_eq!(answer.unwrap_err().code, FailureCode::Cancelled);
         inbox.event(text("late"));

@@ -6,5 +6,5 @@
 mod inbox;
 mod running;
 
-pub(crate) use inbox::{Inbox, Ready, Room, TurnNews};
+pub(crate) use inbox::{Gave, Inbox, Ready, Room, TurnNews};
 pub(crate) use running::RunningTurns;

@@ -13,5 +13,5 @@ pub use crate::totals::{ComponentTotals, RunTotals};
 pub use call::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
 pub use decision::{DecisionRequest, PickedOption};
 pub use services::{ApprovalRequest, HostServices, not_ones_own};
-pub use started::{LocalCall, LocalTool, StartedTurn, TurnEvent, TurnWatcher};
+pub use started::{LocalCall, LocalTool, StartedPick, StartedTurn, TurnEvent, TurnWatcher};
 pub use turn::{Closing, ExecReply, ExecRequest, MAX_ITERATIONS_DEFAULT, ToolsWanted};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::decision::{DecisionRequest, PickedOption};
-use super::started::{StartedTurn, TurnWatcher};
+use super::started::{StartedPick, StartedTurn, TurnWatcher};
 use super::turn::{Closing, ExecReply, ExecRequest};
 use crate::Json;
 use crate::content::ThinkingLevel;
@@ -195,6 +195,19 @@ pub trait HostServices: Send + Sync {
         closing: Closing,
     ) -> Result<PickedOption, Failure> {
         let _ = (request, closing);
+        Err(not_offered("turns are not offered here"))
+    }
+
+    /// Checks the same turn and gives it to be polled, as [`HostServices::start`] does.
+    ///
+    /// The default refuses: not every service offers turns.
+    async fn start_picking(
+        &self,
+        request: ExecRequest,
+        closing: Closing,
+        watcher: Arc<dyn TurnWatcher>,
+    ) -> Result<StartedPick, Failure> {
+        let _ = (request, closing, watcher);
         Err(not_offered("turns are not offered here"))
     }
 }

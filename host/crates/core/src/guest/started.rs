@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use async_trait::async_trait;
 
-use super::ExecReply;
+use super::{ExecReply, PickedOption};
 use crate::content::{ToolCall, ToolResult};
 use crate::decision::parse_schema;
 use crate::failure::{Failure, FailureCode};
@@ -104,8 +104,8 @@ pub trait TurnWatcher: Send + Sync {
     /// Takes what happens. Never waits; a watcher keeps what it has room for.
     fn event(&self, event: TurnEvent);
 
-    /// Whether any piece of the reply that arrives now has been seen. Before that, a
-    /// [`TurnEvent::Retry`] takes its pieces back.
+    /// Whether any piece of the reply that arrives now has been seen by somebody who has not agreed
+    /// to forget it. Before that, a [`TurnEvent::Retry`] takes its pieces back.
     fn has_shown(&self) -> bool;
 
     /// Lets the function run one of its tools. Waits for the answer; dropped, it needs none any more.
@@ -117,6 +117,9 @@ pub trait TurnWatcher: Send + Sync {
 
 /// A turn that was checked and goes on while it is polled. Dropping it cancels it.
 pub type StartedTurn = Pin<Box<dyn Future<Output = Result<ExecReply, Failure>> + Send>>;
+
+/// The same of a turn whose last reply is a decision, which is not carried out.
+pub type StartedPick = Pin<Box<dyn Future<Output = Result<PickedOption, Failure>> + Send>>;
 
 #[cfg(test)]
 mod tests {

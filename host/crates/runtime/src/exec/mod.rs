@@ -64,17 +64,24 @@ pub(crate) fn start(
     watcher: Arc<dyn TurnWatcher>,
 ) -> Result<StartedTurn, Failure> {
     let deadline = Deadline::start(&ports.parts, request.timeout_ms);
-    let plan = || {
-        let mut request = request;
-        let tools = local_tools(&request.local_tools, &watcher)?;
-        request.host_tools.extend(tools);
-        plan_watched_turn(ports, frame, request, Some(watcher))
-    };
-    let turn = plan().inspect_err(|failure| frame.note_refusal(failure))?;
+    let turn = plan_started_turn(ports, frame, request, watcher)
+        .inspect_err(|failure| frame.note_refusal(failure))?;
     let (ports, frame) = (Arc::clone(ports), Arc::clone(frame));
     Ok(Box::pin(async move {
         exec_planned(&ports, &frame, &deadline, &turn).await
     }))
+}
+
+/// Checks a turn that goes on beside its function, which runs tools of it.
+pub(crate) fn plan_started_turn(
+    ports: &Ports,
+    frame: &Frame,
+    mut request: ExecRequest,
+    watcher: Arc<dyn TurnWatcher>,
+) -> Result<PlannedTurn, Failure> {
+    let tools = local_tools(&request.local_tools, &watcher)?;
+    request.host_tools.extend(tools);
+    plan_watched_turn(ports, frame, request, Some(watcher))
 }
 
 /// Makes one turn that was checked, for the function of `frame` or the person at the top.
