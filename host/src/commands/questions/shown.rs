@@ -216,6 +216,7 @@ mod tests {
         sends.body = None;
         text.push_str(&sending_text(&sends));
         expect![[r#"
+            wanted
               sends to   https://a.example/v1?key=1
               headers    accept, x-data (5010 bytes)
               body       39 bytes, text/plain
@@ -227,7 +228,7 @@ mod tests {
               body       9000 bytes, no type, no text
               sends to   https://a.example/v1?key=1
               body       none
-        "#]].assert_eq(&text);
+        "#]].assert_eq(&format!("wanted\n{text}"));
         sends.url.push_str(&"x".repeat(5_000));
         let text = sending_text(&sends);
         assert!(text.contains("x… (5"), "{text}");
