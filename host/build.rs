@@ -9,12 +9,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files and folders of the SDK, from the root of the repository. A copy keeps these places.
-const PARTS: [&str; 7] = [
+const PARTS: [&str; 9] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "guest-sdk/Cargo.toml",
+    "guest-sdk/js",
     "guest-sdk/macros/Cargo.toml",
     "guest-sdk/macros/src",
+    "guest-sdk/python/openprogram_guest/__init__.py",
     "guest-sdk/src",
     "wit",
 ];

@@ -10,8 +10,9 @@ use crate::scaffold::{self, Lang};
 /// Makes a project: a component with its source, tests, project file and SDK, ready to build
 ///
 /// NAME is the folder to make, here or elsewhere, such as `desk` or `../desk`; its last part is the
-/// name of the component. Everything that the build needs besides cargo and its registry is
-/// written into the folder `sdk` of the project, which belongs under version control with the rest.
+/// name of the component. Everything that the build needs besides cargo, npm or pip and their registry
+/// is written into the project, into the folders `sdk` and, except for Rust, `wit/deps`, which belong
+/// under version control with the rest.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The folder to make; with `--update-sdk` the project, which is the current folder by default

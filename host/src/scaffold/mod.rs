@@ -4,6 +4,7 @@
 //! SDK that it carries, and the versions that go with it. Nothing that exists is written over.
 
 mod name;
+mod template;
 
 use std::fs;
 use std::io;
@@ -14,34 +15,15 @@ use crate::sdk;
 /// The version of a new component.
 const VERSION: &str = "0.1.0";
 
-/// The files of a Rust project, and what is filled into them.
-const RUST: [(&str, &str); 7] = [
-    (
-        "Cargo.toml",
-        include_str!("../../templates/rust/manifest.toml"),
-    ),
-    (
-        "openprogram.toml",
-        include_str!("../../templates/rust/project.toml"),
-    ),
-    (".gitignore", include_str!("../../templates/rust/gitignore")),
-    ("README.md", include_str!("../../templates/rust/README.md")),
-    (
-        "replies.jsonl",
-        include_str!("../../templates/rust/replies.jsonl"),
-    ),
-    ("src/lib.rs", include_str!("../../templates/rust/lib.rs")),
-    (
-        "src/tests.rs",
-        include_str!("../../templates/rust/tests.rs"),
-    ),
-];
-
 /// The language of a new project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Lang {
-    /// Rust.
+    /// Rust, built by cargo.
     Rust,
+    /// JavaScript, built by componentize-js on Node.js.
+    Js,
+    /// Python, built by componentize-py.
+    Python,
 }
 
 /// Why there is no new project, or no new SDK in one.
@@ -103,12 +85,11 @@ pub struct Created {
 /// # Errors
 /// When the name cannot be used, something is there, or a file cannot be written.
 pub fn create(path: &Path, lang: Lang) -> Result<Created, ScaffoldError> {
-    let Lang::Rust = lang;
     let name = path
         .file_name()
         .ok_or_else(|| ScaffoldError::NoName(path.to_owned()))?;
     let name = name.to_string_lossy().into_owned();
-    name::check(&name).map_err(|reason| ScaffoldError::Name {
+    name::check(&name, lang).map_err(|reason| ScaffoldError::Name {
         name: name.clone(),
         reason,
     })?;
@@ -126,10 +107,10 @@ pub fn create(path: &Path, lang: Lang) -> Result<Created, ScaffoldError> {
         return Err(ScaffoldError::NotAFolder(nearest.to_owned()));
     }
     fs::create_dir_all(parent).map_err(io_error(parent))?;
-    let files = rust_files(&name);
+    let files = template::files(lang, &name, VERSION);
     let aside = parent.join(format!(".{name}.new-{}", std::process::id()));
     let written = sdk::write_files(&aside, &files)
-        .and_then(|()| sdk::write(&aside))
+        .and_then(|()| sdk::write(&aside, template::sdk_language(lang)))
         .and_then(|()| fs::rename(&aside, path).map_err(|error| (path.to_owned(), error)));
     if let Err((at, source)) = written {
         // The failure that is reported is the one that came first.
@@ -155,28 +136,9 @@ pub fn update_sdk(project: &Path) -> Result<PathBuf, ScaffoldError> {
     if sdk::state(project) == sdk::SdkState::None {
         return Err(ScaffoldError::NoSdk(project.to_owned()));
     }
-    sdk::write(project).map_err(|(path, source)| ScaffoldError::Io { path, source })?;
+    let language = sdk::SdkLanguage::of_copy(project);
+    sdk::write(project, language).map_err(|(path, source)| ScaffoldError::Io { path, source })?;
     Ok(project.join(sdk::SDK_FOLDER))
-}
-
-fn rust_files(name: &str) -> Vec<(String, String)> {
-    let (edition, rust_version) = sdk::rust_facts();
-    let facts = [
-        ("{{name}}", name),
-        ("{{version}}", VERSION),
-        ("{{edition}}", &edition),
-        ("{{rust-version}}", &rust_version),
-    ];
-    let fill = |text: &str| {
-        let fill = |text: String, (key, value): &(&str, &str)| text.replace(key, value);
-        facts.iter().fold(text.to_owned(), fill)
-    };
-    let mut files: Vec<_> = RUST
-        .iter()
-        .map(|(path, text)| ((*path).to_owned(), fill(text)))
-        .collect();
-    files.push(("Cargo.lock".to_owned(), sdk::lock_of(name, VERSION)));
-    files
 }
 
 fn io_error(path: &Path) -> impl FnOnce(io::Error) -> ScaffoldError {
@@ -190,11 +152,16 @@ mod tests {
 
     #[test]
     fn a_project_has_every_file_and_no_gap_is_left_in_one() {
+        for lang in [Lang::Rust, Lang::Js, Lang::Python] {
+            check_created(lang);
+        }
+    }
+
+    fn check_created(lang: Lang) {
         let base = tempfile::tempdir().unwrap();
         let folder = base.path().join("deep/desk");
-        let created = create(&folder, Lang::Rust).unwrap();
+        let created = create(&folder, lang).unwrap();
         assert_eq!(created.name, "desk");
-        assert_eq!(created.files.len(), RUST.len() + 1);
         for file in created
             .files
             .iter()
@@ -236,6 +203,6 @@ mod tests {
             manifest["profile"].clone()
         };
         let samples = include_str!("../../../sample-functions/Cargo.toml");
-        assert_eq!(profile(RUST[0].1), profile(samples));
+        assert_eq!(profile(template::RUST[0].1), profile(samples));
     }
 }

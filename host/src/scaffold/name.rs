@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::Lang;
 use crate::sdk;
 use crate::settings::check_component_name;
 use crate::source::name_of;
@@ -19,6 +20,53 @@ const KEYWORDS: [&str; 51] = [
 /// Crates that come with Rust: a package of such a name is refused by cargo or hides them.
 const OF_RUST: [&str; 5] = ["alloc", "core", "proc-macro", "std", "test"];
 
+/// Words that WIT keeps for itself. The package of a project is named like the project.
+const OF_WIT: [&str; 43] = [
+    "as",
+    "async",
+    "bool",
+    "borrow",
+    "char",
+    "constructor",
+    "enum",
+    "error-context",
+    "export",
+    "f32",
+    "f64",
+    "flags",
+    "from",
+    "func",
+    "future",
+    "import",
+    "include",
+    "interface",
+    "list",
+    "map",
+    "option",
+    "own",
+    "package",
+    "record",
+    "resource",
+    "result",
+    "s16",
+    "s32",
+    "s64",
+    "s8",
+    "static",
+    "stream",
+    "string",
+    "tuple",
+    "type",
+    "u16",
+    "u32",
+    "u64",
+    "u8",
+    "use",
+    "variant",
+    "with",
+    "world",
+];
+
 /// Names of devices, which no folder on Windows can have.
 const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
 
@@ -26,14 +74,17 @@ const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
 ///
 /// # Errors
 /// A sentence that says what is wrong and what would be right.
-pub(super) fn check(name: &str) -> Result<(), String> {
+pub(super) fn check(name: &str, lang: Lang) -> Result<(), String> {
     check_component_name(name)
         .map_err(|rule| format!("{rule}; write for example `{}`", name_of(Path::new(name))))?;
-    let taken = if KEYWORDS.contains(&name) || OF_RUST.contains(&name) {
+    let is_rust = lang == Lang::Rust;
+    let taken = if is_rust && (KEYWORDS.contains(&name) || OF_RUST.contains(&name)) {
         "Rust uses this word itself"
+    } else if !is_rust && OF_WIT.contains(&name) {
+        "WIT uses this word itself"
     } else if DEVICES.contains(&name) {
         "Windows uses this name for a device"
-    } else if sdk::package_names().contains(name) {
+    } else if is_rust && sdk::package_names().contains(name) {
         "the SDK uses a package of this name"
     } else {
         return Ok(());
@@ -48,7 +99,7 @@ mod tests {
     use super::*;
 
     fn check_all(names: &[&str], expected: Expect) {
-        let lines = names.iter().map(|name| match check(name) {
+        let lines = names.iter().map(|name| match check(name, Lang::Rust) {
             Ok(()) => format!("{name}: fine\n"),
             Err(reason) => format!("{name}: {reason}\n"),
         });
@@ -86,14 +137,32 @@ mod tests {
                 openprogram-guest: the SDK uses a package of this name; write for example `my-openprogram-guest`
             "#]],
         );
+        for lang in [Lang::Js, Lang::Python] {
+            for name in ["std", "serde", "async-await"] {
+                assert_eq!(check(name, lang), Ok(()), "{name}");
+            }
+            let taken = "WIT uses this word itself; write for example `my-list`";
+            assert_eq!(check("list", lang), Err(taken.to_owned()));
+        }
         let long = "a".repeat(65);
-        assert!(check(&long).unwrap_err().contains("at most 64 bytes"));
+        assert!(
+            check(&long, Lang::Rust)
+                .unwrap_err()
+                .contains("at most 64 bytes")
+        );
     }
 
     #[test]
     fn every_suggestion_can_be_taken() {
-        for name in KEYWORDS.iter().chain(&OF_RUST).chain(&DEVICES) {
-            assert_eq!(check(&format!("my-{name}")), Ok(()), "{name}");
+        for name in KEYWORDS
+            .iter()
+            .chain(&OF_RUST)
+            .chain(&OF_WIT)
+            .chain(&DEVICES)
+        {
+            for lang in [Lang::Rust, Lang::Js, Lang::Python] {
+                assert_eq!(check(&format!("my-{name}"), lang), Ok(()), "{name}");
+            }
         }
     }
 }

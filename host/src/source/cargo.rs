@@ -40,7 +40,11 @@ pub(super) fn tool(name: &'static str, folder: &Path) -> Command {
 pub(super) const TARGET_LIBDIR: [&str; 4] = ["--print", "target-libdir", "--target", WASM_TARGET];
 
 fn no_tool(tool: &'static str) -> impl FnOnce(std::io::Error) -> BuildError {
-    move |source| BuildError::NoTool { tool, source }
+    move |source| BuildError::NoTool {
+        tool,
+        install: "install Rust from https://rustup.rs",
+        source,
+    }
 }
 
 /// Adds the wasm target to the toolchain of this folder when it is missing.

@@ -1,9 +1,10 @@
 //! Tells whether a source folder has changed since it was last built, without starting cargo.
 //!
-//! After a build, cargo's dependency file lists every source the component was made from. The
-//! times and sizes of these, of their manifests and of the lock file are noted; as long as all are
-//! as noted, the component is fresh. What is not seen here, such as another toolchain, is seen by
-//! the next `openprogram build`, which always asks cargo.
+//! After a build, cargo's dependency file lists every source the component was made from; of a
+//! JavaScript or Python project, all files count that no tool writes. The times and sizes of these,
+//! of their manifests and of the lock file are noted; as long as all are as noted, the component is
+//! fresh. What is not seen here, such as another toolchain, is seen by the next `openprogram build`,
+//! which always asks the tools.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,6 +15,9 @@ use openprogram_core::skill::SKILL_FILE;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::language::Language;
+use super::walked;
+
 /// Most files that are noted; a component of more sources is left to cargo every time.
 const NOTED_FILES_MAX: usize = 10_000;
 /// The files beside a source that decide how it is built, looked for in its folder and above.
@@ -23,6 +27,16 @@ const MANIFESTS: [&str; 5] = [
     "Cargo.lock",
     ".cargo/config.toml",
     "rust-toolchain.toml",
+];
+
+/// What decides how a JavaScript or Python project is built, whether it is there or not.
+const BESIDE: [&str; 6] = [
+    SKILL_FILE,
+    "Cargo.toml",
+    "package.json",
+    "package-lock.json",
+    ".npmrc",
+    "pyproject.toml",
 ];
 
 /// What is noted of one build of one folder.
@@ -81,8 +95,8 @@ impl Stamp {
         (is_fresh && note.component.is_file()).then_some(note.component)
     }
 
-    /// Notes what the component was built from. A source that changed while cargo ran leaves no
-    /// note, nor does a note that cannot be written: the next run asks cargo.
+    /// Notes what the component was built from. A source that changed while the tools ran leaves no
+    /// note, nor does a note that cannot be written: the next run asks the tools.
     pub(super) fn note(&self, component: &Path, begun: SystemTime) {
         // Removed first, so that no older note survives a failure below.
         let _ = fs::remove_file(&self.file);
@@ -93,17 +107,15 @@ impl Stamp {
     }
 
     fn make_note(&self, component: &Path, begun: SystemTime) -> Option<Vec<u8>> {
-        let text = fs::read_to_string(component.with_extension("d")).ok()?;
-        let mut paths: BTreeSet<_> = dependencies(&text).into_iter().collect();
-        let mut folders: BTreeSet<PathBuf> = BTreeSet::from([self.folder.clone()]);
-        folders.extend(paths.iter().filter_map(|path| package_folder(path)));
-        for folder in folders {
-            for above in folder.ancestors() {
-                paths.extend(MANIFESTS.iter().map(|name| above.join(name)));
+        let mut paths = match Language::of(&self.folder).ok()? {
+            Language::Rust => rust_sources(&self.folder, component)?,
+            Language::JavaScript | Language::Python => {
+                let mut files = walked::files(&self.folder, NOTED_FILES_MAX)?;
+                // They may come later: another language, a lock file, a skill, settings of npm.
+                files.extend(BESIDE.iter().map(|name| self.folder.join(name)));
+                files
             }
-            // A new file, such as a build script, changes the time of its folder.
-            paths.insert(folder);
-        }
+        };
         paths.insert(component.to_owned());
         if paths.len() > NOTED_FILES_MAX {
             return None;
@@ -126,6 +138,22 @@ impl Stamp {
         let component = component.to_owned();
         serde_json::to_vec(&Note { component, seen }).ok()
     }
+}
+
+/// The sources that cargo names, and what decides how they are built.
+fn rust_sources(folder: &Path, component: &Path) -> Option<BTreeSet<PathBuf>> {
+    let text = fs::read_to_string(component.with_extension("d")).ok()?;
+    let mut paths: BTreeSet<_> = dependencies(&text).into_iter().collect();
+    let mut folders: BTreeSet<PathBuf> = BTreeSet::from([folder.to_owned()]);
+    folders.extend(paths.iter().filter_map(|path| package_folder(path)));
+    for folder in folders {
+        for above in folder.ancestors() {
+            paths.extend(MANIFESTS.iter().map(|name| above.join(name)));
+        }
+        // A new file, such as a build script, changes the time of its folder.
+        paths.insert(folder);
+    }
+    Some(paths)
 }
 
 /// The folder of the package that a source belongs to.
@@ -216,5 +244,45 @@ mod tests {
             None,
             "a source changed while cargo ran"
         );
+    }
+    #[test]
+    fn a_javascript_project_is_fresh_until_a_file_changes_that_no_tool_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("desk");
+        let path = |name: &str| project.join(name);
+        for name in ["src", "dist", "wit"] {
+            fs::create_dir_all(path(name)).unwrap();
+        }
+        let manifest = r#"{"name": "desk", "main": "src/index.js", "openprogram": {}}"#;
+        fs::write(path("package.json"), manifest).unwrap();
+        fs::write(path("src/index.js"), "").unwrap();
+        let component = path("dist/desk.wasm");
+        fs::write(&component, "component").unwrap();
+        let stamp = Stamp::of(&project, folder.path());
+        let later = SystemTime::now() + std::time::Duration::from_secs(60);
+        stamp.note(&component, later);
+        for name in [
+            "openprogram.lock",
+            ".openprogram",
+            "node_modules",
+            "more.txt",
+        ] {
+            fs::write(path(name), "").unwrap();
+            assert_eq!(stamp.fresh_component().as_ref(), Some(&component), "{name}");
+        }
+        for changed in [
+            "src/index.js",
+            "src/new.js",
+            "wit/world.wit",
+            "package-lock.json",
+            "Cargo.toml",
+            SKILL_FILE,
+        ] {
+            let _ = fs::remove_file(path("Cargo.toml"));
+            stamp.note(&component, later);
+            assert_eq!(stamp.fresh_component().as_ref(), Some(&component));
+            fs::write(path(changed), format!("changed {changed}")).unwrap();
+            assert_eq!(stamp.fresh_component(), None, "`{changed}`");
+        }
     }
 }

@@ -1,30 +1,50 @@
 //! What a build of a source folder reads or runs, so that no function changes it: builds run code as
 //! the person who builds.
 //!
-//! A build script may read anything. What is found here is what cargo itself looks at, and the
-//! folders that manifests name by their path.
+//! A build script may read anything. What is found here is what cargo, npm, Node.js and Python
+//! themselves look at, and the folders that manifests name by their path.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::names_file;
+use super::manifest::{JavaScript, Python};
+use super::{OUTPUT_FOLDER, names_file};
 
 /// Most folders that are followed from one source.
 const FOLDERS_MAX: usize = 100;
 /// Largest manifest that is read.
 const MANIFEST_BYTES_MAX: u64 = 1024 * 1024;
-/// What cargo and rustup look for in a folder and in all above it.
-const ABOVE: [&str; 5] = [
+/// What cargo, rustup, npm and Node.js look for in a folder and in all above it.
+const ABOVE: [&str; 8] = [
     "Cargo.toml",
     "Cargo.lock",
     ".cargo",
     "rust-toolchain",
     "rust-toolchain.toml",
+    "package.json",
+    "node_modules",
+    ".npmrc",
 ];
 /// What a package holds beside these, where it is not kept whole.
-const PACKAGE: [&str; 5] = ["build.rs", "build", "src", "target", "SKILL.md"];
+const PACKAGE: [&str; 12] = [
+    "build.rs",
+    "build",
+    "src",
+    "target",
+    "SKILL.md",
+    "sdk",
+    "wit",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "pyproject.toml",
+    ".venv",
+    OUTPUT_FOLDER,
+];
+/// The endings of sources that lie in the folder of a package itself: modules of its build script,
+/// and those of a project without a folder for them.
+const SOURCES: [&str; 5] = ["rs", "js", "mjs", "cjs", "py"];
 
 /// The files and folders, there or not, that decide what building this source does; for a file, that
 /// file. A folder is among them whole, unless the project lies in it: then it is what a package holds
@@ -45,6 +65,7 @@ pub fn inputs(source: &Path, project_folder: &Path) -> Vec<PathBuf> {
         if project.starts_with(&folder) {
             found.extend(ABOVE.iter().chain(&PACKAGE).map(|name| folder.join(name)));
             found.extend(scripts(&folder));
+            found.extend(named_by_manifests(&folder));
         } else {
             found.insert(folder.clone());
         }
@@ -83,6 +104,22 @@ fn follow(
     }
 }
 
+/// What the manifest of a JavaScript or Python project names: its WIT, and the folder of its main
+/// module, where that is not the folder of the project.
+fn named_by_manifests(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    if let Ok(manifest) = JavaScript::read(folder) {
+        found.push(manifest.project.wit);
+        let main = folder.join(manifest.main);
+        found.extend(main.parent().filter(|at| *at != folder).map(Path::to_owned));
+        found.push(main);
+    }
+    if let Ok(manifest) = Python::read(folder) {
+        found.push(manifest.project.wit);
+    }
+    found
+}
+
 /// The texts under `path` and `build` in a manifest; none where it cannot be read.
 fn named_paths(manifest: &Path) -> Vec<String> {
     let mut text = String::new();
@@ -111,12 +148,15 @@ fn named_paths(manifest: &Path) -> Vec<String> {
     named
 }
 
-/// Rust sources that lie in a folder itself: modules of its build script.
+/// Sources that lie in a folder itself.
 fn scripts(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
+        .filter(|path| {
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            ending.is_some_and(|ending| SOURCES.contains(&ending))
+        })
         .collect()
 }
 
@@ -202,6 +242,54 @@ mod tests {
         expected.extend(names("", &[]));
         expected.sort();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_other_languages_are_built_from_is_kept() {
+        let package = r#"{"name": "desk", "main": "lib/index.js", "openprogram": {"wit": "api"}}"#;
+        let files = [("project/package.json", package), ("project/extra.mjs", "")];
+        let found = shown(".", &files);
+        for name in [
+            "api",
+            "lib",
+            "lib/index.js",
+            "extra.mjs",
+            "node_modules",
+            "sdk",
+            ".npmrc",
+        ] {
+            assert!(
+                found.contains(&format!("project/{name}")),
+                "{name}: {found:?}"
+            );
+        }
+        // Node.js looks for modules in every folder above.
+        for name in ["node_modules", "package.json", ".npmrc"] {
+            assert!(found.contains(&name.to_owned()), "{name}: {found:?}");
+        }
+        let pyproject = "[project]\nname = \"desk\"\n[dependency-groups]\n\
+                         build = [\"componentize-py==0.25.1\"]\n[tool.openprogram]\nwit = \"api\"";
+        let found = shown(
+            ".",
+            &[
+                ("project/pyproject.toml", pyproject),
+                ("project/app.py", ""),
+            ],
+        );
+        for name in [
+            "api",
+            "app.py",
+            "src",
+            "sdk",
+            ".venv",
+            "dist",
+            "pyproject.toml",
+        ] {
+            assert!(
+                found.contains(&format!("project/{name}")),
+                "{name}: {found:?}"
+            );
+        }
     }
 
     #[test]

@@ -1,137 +1,45 @@
 //! From a component as people name it, a file or a source folder, to a `.wasm` file.
 //!
-//! Sources are built by cargo, outside any sandbox: build scripts run as the person who builds.
+//! Sources are built by cargo, npm or Python, outside any sandbox: build scripts and tools run as the
+//! person who builds.
 //! So only folders that a person named, on the command line or in the project file, are built; what
 //! a lock file names is built by `add` and `update` alone, and what is named as a file never.
 
 mod cargo;
+mod error;
 mod fresh;
 mod inputs;
+mod javascript;
+mod language;
+mod manifest;
+mod python;
 mod skill;
 mod toolchain;
+mod tools;
+mod walked;
+mod words;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use openprogram_core::grant::shell_word;
 
 use self::cargo::Project;
+pub use self::error::BuildError;
 pub use self::inputs::inputs;
+use self::language::Language;
 pub use self::toolchain::{Toolchain, ToolchainError};
+pub use self::words::describe;
 use crate::sdk::{self, SdkState};
 
 /// The target that components are built for.
 const WASM_TARGET: &str = "wasm32-wasip2";
 
-/// Why there is no component.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// Nothing is there.
-    #[error("there is no file or folder `{}`", .0.display())]
-    Missing(PathBuf),
-    /// It is a pipe or a device.
-    #[error("`{}` is neither a file nor a folder; give a `.wasm` file or a source folder", .0.display())]
-    NoFile(PathBuf),
-    /// A folder is in the place of a component file.
-    #[error(
-        "`{}` is a folder with the name of a component file, and such a folder is never built; put \
-         the file back, or give the folder another name", .0.display()
-    )]
-    NamedAsFile(PathBuf),
-    /// The folder holds no package.
-    #[error("`{}` holds no Cargo.toml, so there is nothing to build", .0.display())]
-    NoPackage(PathBuf),
-    /// The package makes no component.
-    #[error(
-        "`{}` makes no component; add `crate-type = [\"cdylib\"]` under `[lib]` in its Cargo.toml",
-        .0.display()
-    )]
-    NoComponent(PathBuf),
-    /// The folder makes several where one is needed.
-    #[error(
-        "`{}` makes several components ({}); name the folder of one of them",
-        folder.display(), packages.join(", ")
-    )]
-    Several {
-        /// The folder.
-        folder: PathBuf,
-        /// The packages that make one, in backticks.
-        packages: Vec<String>,
-    },
-    /// A tool cannot be started.
-    #[error("cannot run `{tool}`, which builds components; install Rust from https://rustup.rs")]
-    NoTool {
-        /// The tool.
-        tool: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The target is missing and there is no rustup to add it.
-    #[error(
-        "this Rust toolchain cannot build for `{WASM_TARGET}`, and there is no rustup to add it; \
-         add that target with the tool that installed Rust"
-    )]
-    NoTarget,
-    /// A tool failed; it has said why on stderr.
-    #[error("`{command}` failed")]
-    Failed {
-        /// The command.
-        command: String,
-    },
-    /// The SDK in the project is for another contract, so the host would refuse the component.
-    #[error(
-        "the SDK in `{}` was written by openprogram {version} for another contract (`{found}`) than \
-         the one of this openprogram (`{own}`); run `openprogram new --update-sdk {}`, or build \
-         with the openprogram that wrote it",
-        project.join(sdk::SDK_FOLDER).display(), word(project)
-    )]
-    OtherContract {
-        /// The project.
-        project: PathBuf,
-        /// The version that wrote the SDK.
-        version: String,
-        /// The start of the hash of its contract.
-        found: String,
-        /// The start of the hash of the contract of this host.
-        own: String,
-    },
-    /// The SDK in the project cannot be told.
-    #[error(
-        "`{}` cannot be read: {message}; run `openprogram new --update-sdk {}` to write the SDK anew",
-        project.join(sdk::SDK_FOLDER).join(sdk::MARKER).display(), word(project)
-    )]
-    BrokenSdk {
-        /// The project.
-        project: PathBuf,
-        /// Why.
-        message: String,
-    },
-    /// The skill beside a source is none.
-    #[error("`{}` is no skill: {message}", path.display())]
-    Skill {
-        /// The file.
-        path: PathBuf,
-        /// Why, and what to do.
-        message: String,
-    },
-    /// The component cannot be given its skill.
-    #[error("`{}` cannot be packed into the component", path.display())]
-    Pack {
-        /// The file of the skill.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A tool answered something that cannot be understood.
-    #[error("`{tool}` answered something unexpected: {message}")]
-    Unexpected {
-        /// The tool.
-        tool: &'static str,
-        /// What is odd about it.
-        message: String,
-    },
-}
+/// The folder of a JavaScript or Python project that its component is built into.
+const OUTPUT_FOLDER: &str = "dist";
+
+/// The folder of a Python project that what its WIT is in Python is written into.
+const BINDINGS_FOLDER: &str = "bindings";
 
 /// One component that was built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,9 +83,9 @@ impl SourceState {
     }
 }
 
-/// Builds all components of a folder: its package, or the members of its workspace.
+/// Builds all components of a folder: its package, or, in Rust, the members of its workspace.
 ///
-/// What cargo says goes to stderr of this process; `words` gets what is done besides.
+/// What the tools say goes to stderr of this process; `words` gets what is done besides.
 ///
 /// # Errors
 /// When a tool is missing or fails, or nothing was built.
@@ -185,14 +93,22 @@ pub fn build(folder: &Path, words: &mut dyn Write) -> Result<Vec<Built>, BuildEr
     if names_file(folder) && folder.is_dir() {
         return Err(BuildError::NamedAsFile(folder.to_owned()));
     }
-    let project = Project::read(folder)?;
-    check_sdk(project.root(), words)?;
-    cargo::ensure_target(folder, words)?;
-    let built = project.build()?;
+    let built = match Language::of(folder)? {
+        Language::Rust => build_rust(folder, words)?,
+        Language::JavaScript => vec![javascript::build(folder, words)?],
+        Language::Python => vec![python::build(folder, words)?],
+    };
     for component in &built {
         skill::pack(component)?;
     }
     Ok(built)
+}
+
+fn build_rust(folder: &Path, words: &mut dyn Write) -> Result<Vec<Built>, BuildError> {
+    let project = Project::read(folder)?;
+    check_sdk(project.root(), words)?;
+    cargo::ensure_target(folder, words)?;
+    project.build()
 }
 
 /// Refuses an SDK in the project with which nothing can be built that loads here, before time is
@@ -345,7 +261,7 @@ mod tests {
     fn an_sdk_for_another_contract_is_refused_and_another_one_is_told() {
         let project = tempfile::tempdir().unwrap();
         let check = |from: &str, to: &str| {
-            sdk::write(project.path()).unwrap();
+            sdk::write(project.path(), sdk::SdkLanguage::Rust).unwrap();
             let marker = project.path().join(sdk::SDK_FOLDER).join(sdk::MARKER);
             let text = std::fs::read_to_string(&marker).unwrap();
             std::fs::write(&marker, text.replace(from, to)).unwrap();

@@ -19,6 +19,7 @@ mod hostile_registry;
 mod install;
 #[cfg(unix)]
 mod interrupted;
+mod languages;
 mod left_out;
 mod limits;
 mod locked;

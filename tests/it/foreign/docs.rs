@@ -99,17 +99,19 @@ async fn the_words_of_authors_in_other_languages_reach_models() {
 }
 
 #[tokio::test]
-async fn metadata_of_a_component_goes_before_its_section() {
-    let words = br#"{"interfaces": {"echo": {"funcs": {"nothing": "Lies.", "echo-u8": "Lies."}}}}"#;
-    let own = guests::bytes("every-type");
-    let both = with_section(&own, "package-docs", &[b"\x01", &words[..]].concat());
+async fn metadata_of_a_component_goes_before_its_section_item_by_item() {
+    let words = br#"{"interfaces": {"echo": {"funcs": {"nothing": "Lies.", "echo-u8": "Lies."},
+        "types": {"colour": {"docs": "Lies.", "items": {"red": "Lies.", "dark-blue": "Night."}}}}}}"#;
+    let both = with_section(
+        &guests::bytes("every-type"),
+        "package-docs",
+        &[b"\x01", &words[..]].concat(),
+    );
     let loaded = host::load("every-type", both).await.unwrap();
-    let plain = host::load("every-type", own).await.unwrap();
-    let said = |component: &openprogram_component::LoadedComponent| {
-        let functions = component.functions().iter();
-        functions.map(|f| f.description.clone()).collect::<Vec<_>>()
-    };
-    assert_eq!(said(&loaded), said(&plain));
+    let said = format!("{:?}", loaded.functions());
+    assert!(!said.contains("Lies."));
+    // The metadata says nothing of this case.
+    assert!(said.contains("Night."));
 }
 
 #[tokio::test]

@@ -10,7 +10,9 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("cache", &[]),
         ("contract", &[]),
         ("facts", &[]),
-        ("skill", &[]),
+        ("sections", &[]),
+        ("skill", &["sections"]),
+        ("wit_comments", &[]),
         ("docs", &["facts"]),
         ("limits", &[]),
         ("limit_table", &["limits"]),
@@ -88,6 +90,20 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ),
         ("weight", &["error"]),
         ("structure", &["async_parts", "error", "weight"]),
+        (
+            "wit",
+            &[
+                "sections",
+                "wit_comments",
+                "docs",
+                "facts",
+                "decode_types",
+                "error",
+                "decode",
+                "source",
+                "structure",
+            ],
+        ),
         (
             "loader",
             &[

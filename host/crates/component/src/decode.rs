@@ -14,7 +14,7 @@ use crate::contract_types::{self, Side};
 use crate::decode_types::{OWN_PACKAGE, TypeReader};
 use crate::docs::{PackageDocs, Sections};
 use crate::error::LoadError;
-use crate::facts::{FunctionFact, ImportFact, METADATA, ParameterFact, Signature, short_name};
+use crate::facts::{FunctionFact, ImportFact, ParameterFact, Signature, short_name};
 
 /// Functions of one component.
 const FUNCTIONS_MAX: usize = 1_000;
@@ -126,13 +126,8 @@ fn imports_types_only(resolve: &Resolve, item: &WorldItem) -> bool {
     }
 }
 
-/// What the sections say, and why some of it is ignored. A component that exports metadata says
-/// itself what there is to say.
+/// What the sections say, and why some of it is ignored.
 fn words(resolve: &Resolve, world: &World, sections: &Sections<'_>) -> (PackageDocs, Vec<String>) {
-    let mut names = world.exports.keys().map(|key| resolve.name_world_key(key));
-    if names.any(|name| name == METADATA) {
-        return (PackageDocs::default(), Vec::new());
-    }
     let (mut docs, mut notices) = sections.read();
     let interfaces = world.exports.iter().filter_map(|(key, item)| match item {
         WorldItem::Interface { .. } => Some(resolve.name_world_key(key)),

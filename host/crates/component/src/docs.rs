@@ -11,7 +11,7 @@ use wasmparser::{Parser, Payload};
 
 use crate::facts::WORDS_BYTES_MAX;
 
-const SECTION: &str = "package-docs";
+pub(crate) const SECTION: &str = "package-docs";
 /// As long as the name of the section, and no section that anybody reads.
 const HIDDEN: &[u8; SECTION.len()] = b"package-d___";
 /// The versions of the format that are read: 0 knows less.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Changes with every change of these types and of what is checked before facts are kept, so that
 /// old entries count as absent.
-pub(crate) const FACTS_VERSION: u32 = 8;
+pub(crate) const FACTS_VERSION: u32 = 9;
 
 /// Bytes of everything that is said of the functions and types of one component, that of a type
 /// counted wherever the type is used: a schema writes it out there.

@@ -46,6 +46,7 @@ mod log;
 
 mod contract;
 mod facts;
+mod sections;
 mod skill;
 
 mod cache;
@@ -85,6 +86,9 @@ mod decode;
 mod types;
 mod weight;
 mod words;
+
+mod wit;
+mod wit_comments;
 
 mod assemble;
 mod async_parts;
@@ -130,4 +134,5 @@ pub use permissions::Permissions;
 pub use provider::GuestProvider;
 pub use skill::with_skill;
 pub use source::{ComponentSource, check_digest, digest_of, read_component};
+pub use wit::{Wit, WitError};
 pub use words::{FUNCTION_WORDS_BYTES_MAX, LABEL_BYTES_MAX, PART_WORDS_BYTES_MAX};
