@@ -92,14 +92,30 @@
 //! # What the signature cannot say
 //!
 //! Doc comments on functions, parameters, types, fields and cases become descriptions; the first
-//! paragraph of a function is what models read. Above a function,
-//! `#[function(system = "…", expose = "…", render_range(callers = N, subcalls = N))]` sets the system
-//! prompt while it runs, what callers see of it (`io`, `llm`, `full` or `hidden`), and how much of the
-//! session its own turns read. `#[function(requires_approval = "why")]`, or without a reason, has a
-//! person approve each call that a model or another function makes; without an approval the call fails
-//! as `approval-denied` and the function does not run. `#[function(read_only)]` says that a function
-//! changes nothing outside of itself: calls of it that a model asks for in one reply may then run at
-//! the same time. At a parameter, `#[param(…)]` takes
+//! paragraph of a function is what models read. Above a function, `#[function(…)]` takes
+//!
+//! - `name = "…"` and `description = "…"`: what models see instead of its own name and of that
+//!   paragraph; `category = "…"`, its group in lists and forms,
+//! - `system = "…"`, the system prompt while it runs; `expose = "…"`, what callers see of it (`io`,
+//!   `llm`, `full` or `hidden`); `render_range(callers = N, subcalls = N)`, how much of the session its
+//!   own turns read,
+//! - `timeout = SECONDS`: a call that takes longer is stopped,
+//! - `toolset = "…"`, a preset of tools that it belongs to; `unsafe_in = "…"`, a source of turns in
+//!   which models are not offered it; both also as a list,
+//! - `available_if = CONDITION`: models are offered it where that holds,
+//! - `defer`, or `defer = "words"`: models have to look for it before they see its schema,
+//! - `cache` and `cache_ttl = SECONDS`: results of calls by models are kept for the same arguments,
+//! - `requires_approval`, `requires_approval = "why"` or
+//!   `requires_approval = {"when": CONDITION, "reason": "why"}`: a person approves each call that a
+//!   model or another function makes; without an approval the call fails as `approval-denied` and the
+//!   function does not run,
+//! - `read_only`: it changes nothing outside of itself, and calls of it that a model asks for in one
+//!   reply may run at the same time; `idempotent`, `destructive`, `open_world` say more of what it does.
+//!
+//! A condition is `{"dir": "PATH"}` or `{"env": "NAME"}` (granted to the component),
+//! `{"model": "PROVIDER"}`, `{"argument": "NAME", "equals": VALUE}` with `in` or `above` for `equals`,
+//! `{"export": "NAME"}` (another `pub fn` says so, see `wit/metadata.wit`), or `{"all": […]}`,
+//! `{"any": […]}` and `{"not": …}` of these. At a parameter, `#[param(…)]` takes
 //!
 //! - `default = VALUE`, which makes it optional,
 //! - `options = [VALUE, …]`, the allowed values,

@@ -115,7 +115,7 @@ mod tests {
             ///
             ///     indented
             ///
-            #[function(expose = \"llm\", render_range(subcalls = 2), requires_approval = \"It pays.\", system = \"Be \\\"brief\\\".\")]
+            #[function(expose = \"llm\", render_range(subcalls = 2), requires_approval = {\"when\": {\"any\": [{\"argument\": \"times\", \"above\": 2}, {export: \"runs_late\"}]}, \"reason\": \"It pays.\"}, available_if = {\"model\": [\"a\", \"b:c\"]}, name = \"run-it\", description = \"Runs.\", category = \"x\", toolset = \"a\", unsafe_in = [\"b\", \"c\"], defer = \"go\", cache, cache_ttl = 1.5, timeout = 30, idempotent, destructive = false, open_world, system = \"Be \\\"brief\\\".\")]
             pub fn run(
                 /// What to say.
                 #[param(placeholder = \"hello\", multiline = false)]
@@ -124,6 +124,7 @@ mod tests {
                 runtime: &Runtime,
                 plain: Size,
             ) {}
+            pub fn runs_late() -> bool { true }
             /// A size.
             struct Size {
                 /// How wide.
@@ -140,7 +141,8 @@ mod tests {
             .map(|tokens| tokens.to_string().replace("& [", "&["))
             .collect();
         expect![[r#"
-            ("run" , "First line.\nSecond line.\n\n    indented" , &[("text" , &[("description" , "\"What to say.\"") , ("placeholder" , "\"hello\"") , ("multiline" , "false")]) , ("times" , &[("description" , "\"One\\ntwo\"") , ("hidden" , "true") , ("default" , "3")]) , ("plain" , &[])] , &[("expose" , "\"llm\"") , ("render_range" , "{\"callers\":null,\"subcalls\":2}") , ("requires_approval" , "\"It pays.\"") , ("system" , "\"Be \\\"brief\\\".\"")])
+            ("run" , "First line.\nSecond line.\n\n    indented" , &[("text" , &[("description" , "\"What to say.\"") , ("placeholder" , "\"hello\"") , ("multiline" , "false")]) , ("times" , &[("description" , "\"One\\ntwo\"") , ("hidden" , "true") , ("default" , "3")]) , ("plain" , &[])] , &[("expose" , "\"llm\"") , ("render_range" , "{\"callers\":null,\"subcalls\":2}") , ("requires_approval" , "{\"when\":{\"any\":[{\"argument\":\"times\",\"above\":2},{\"export\":\"runs-late\"}]},\"reason\":\"It pays.\"}") , ("available_if" , "{\"model\":[\"a\",\"b:c\"]}") , ("name" , "\"run-it\"") , ("description" , "\"Runs.\"") , ("category" , "\"x\"") , ("toolset" , "[\"a\"]") , ("unsafe_in" , "[\"b\",\"c\"]") , ("defer" , "\"go\"") , ("cache" , "true") , ("cache_ttl" , "1.5") , ("timeout" , "30") , ("idempotent" , "true") , ("destructive" , "false") , ("open_world" , "true") , ("system" , "\"Be \\\"brief\\\".\"")])
+            ("runs-late" , "" , &[] , &[])
             ("size" , "A size." , &[("wide" , "How wide.")])"#]].assert_eq(&lines.join("\n"));
         // What is left for the compiler is plain Rust.
         let left = quote!(#module).to_string();

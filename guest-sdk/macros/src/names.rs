@@ -21,6 +21,11 @@ pub(crate) fn kebab(ident: &Ident) -> String {
     plain(ident).to_kebab_case()
 }
 
+/// The WIT name of a name that was written as a text.
+pub(crate) fn to_kebab(name: &str) -> String {
+    name.to_kebab_case()
+}
+
 /// The WIT name of a Rust name. Reports a name that WIT cannot express.
 pub(crate) fn wit_name(ident: &Ident, errors: &mut Errors) -> Option<String> {
     let name = kebab(ident);

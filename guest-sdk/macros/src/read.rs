@@ -66,8 +66,9 @@ pub(crate) fn module(module: &mut syn::ItemMod, package: Package, errors: &mut E
         );
     }
     let types = scope.finish(errors);
+    let names: Vec<_> = functions.iter().map(|f| f.name.clone()).collect();
     for (function, settings) in functions.iter_mut().zip(pending) {
-        settings.apply(function, &types, errors);
+        settings.apply(function, &names, &types, errors);
     }
     refuse_collisions(items, &mut functions, &types, errors);
     Model {

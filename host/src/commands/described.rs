@@ -23,7 +23,16 @@ const SKILL_LINES_MAX: usize = 1_000;
 /// system prompt.
 pub(super) fn everything_told(function: &Function) -> Vec<String> {
     let mut lines = vec![one_line(&signature(function), LINE_CHARS_MAX)];
+    if let Some(name) = &function.model_name {
+        push_text(&mut lines, "name for models: ", name);
+    }
+    if let Some(description) = &function.model_description {
+        push_text(&mut lines, "for models: ", description);
+    }
     push_text(&mut lines, "", &function.description);
+    if let Some(deferred) = &function.gating.deferred {
+        push_text(&mut lines, "found by: ", &deferred.words);
+    }
     let parameters = parameters_to_json_schema(function.visible_parameters());
     push_descriptions(&mut lines, "", &parameters);
     if let Some(returns) = &function.returns {
@@ -137,10 +146,14 @@ mod tests {
             description: "Refunds.\n\nSecond\u{202e} paragraph.".to_owned(),
             parameters: vec![parameter],
             system: Some("Be kind.".to_owned()),
+            model_name: Some("pay_back".to_owned()),
+            model_description: Some("Pays\u{1b}[2J back.".to_owned()),
             ..Function::new(FunctionName::new("a", None, "refund"))
         };
         expect![[r#"
             a.refund(order: string)
+            name for models: pay_back
+            for models: Pays back.
             Refunds.
             Second paragraph.
             order: The order.

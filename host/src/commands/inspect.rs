@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use openprogram_component::{LoadedComponent, MetadataMode};
 use openprogram_core::Json;
+use openprogram_core::form::{FormRow, form_rows};
 use openprogram_core::function::{
-    Expose, Function, Offer, Parameter, ParameterSource, parameter_to_form_schema,
+    Function, Offer, Parameter, ParameterSource, parameter_to_form_schema,
     parameters_to_json_schema,
 };
 use openprogram_core::grant::GrantKind;
@@ -13,6 +14,7 @@ use openprogram_core::schema::type_to_json_schema;
 use serde_json::json;
 
 use super::console::Console;
+use super::settings_told::{settings_to_json, settings_told};
 use super::signature::{named_types, signature, type_text};
 use crate::app::App;
 use crate::text::one_line;
@@ -33,8 +35,9 @@ pub struct Args {
     #[arg(long)]
     no_run: bool,
     /// Print {"digest", "functions": [{"name", "interface", "description", "parameters", "returns",
-    /// "hidden": [{"name", "schema", "description", "required"}], "offerable", "reason"}],
-    /// "imports", "grants"}
+    /// "hidden": [{"name", "schema", "description", "required"}], "offerable", "reason", "settings",
+    /// "form"}], "imports", "grants"}; settings are those of the metadata, each with what holds, and
+    /// the form has a row for each parameter that a person fills in
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -110,7 +113,7 @@ pub(super) fn function_to_json(function: &Function) -> Json {
     let parameters = function.parameters.iter();
     let hidden = parameters.filter(|parameter| parameter.source == ParameterSource::Context);
     let hidden: Vec<_> = hidden.map(hidden_to_json).collect();
-    let mut shown = json!({
+    json!({
         "name": function.name.function,
         "interface": function.name.interface,
         "description": function.description,
@@ -119,17 +122,9 @@ pub(super) fn function_to_json(function: &Function) -> Json {
         "returns": function.returns.as_ref().map(type_to_json_schema),
         "offerable": reason.is_none(),
         "reason": reason,
-    });
-    if let Some(required) = &function.requires_approval {
-        shown["requires_approval"] = match &required.reason {
-            Some(reason) => reason.clone().into(),
-            None => true.into(),
-        };
-    }
-    if function.read_only {
-        shown["read_only"] = true.into();
-    }
-    shown
+        "settings": settings_to_json(function),
+        "form": form_rows(function).iter().map(FormRow::to_json).collect::<Json>(),
+    })
 }
 
 /// A parameter that no model sees, apart from the schema that models read.
@@ -181,7 +176,7 @@ fn write_function(text: &mut String, function: &Function) {
     if !summary.is_empty() {
         let _ = writeln!(text, "    {}", one_line(&summary, 1_000));
     }
-    for setting in settings(function) {
+    for setting in settings_told(function) {
         let _ = writeln!(text, "    {setting}");
     }
     for parameter in &function.parameters {
@@ -189,45 +184,6 @@ fn write_function(text: &mut String, function: &Function) {
             let _ = writeln!(text, "      {line}");
         }
     }
-}
-
-/// What is set for a function, besides what it is for: only what differs from the defaults.
-fn settings(function: &Function) -> Vec<String> {
-    let mut settings = Vec::new();
-    let runtimes = function.parameters.iter().filter_map(|p| match p.source {
-        ParameterSource::Runtime(role) => Some(role.parameter()),
-        _ => None,
-    });
-    let runtimes: Vec<_> = runtimes.collect();
-    if !runtimes.is_empty() {
-        settings.push(format!("works with a model: {}", runtimes.join(", ")));
-    }
-    if let Some(system) = &function.system {
-        settings.push(format!("system prompt: {}", one_line(system, 300)));
-    }
-    if function.expose != Expose::default() {
-        settings.push(format!("callers see: {}", function.expose.as_str()));
-    }
-    if let Some(required) = &function.requires_approval {
-        let mut line = "a person approves each call by a model or a function".to_owned();
-        if let Some(reason) = &required.reason {
-            line.push_str(&format!(": {}", one_line(reason, 300)));
-        }
-        settings.push(line);
-    }
-    if function.read_only {
-        settings.push("changes nothing, so that several calls may run at once".to_owned());
-    }
-    let range = function.render_range;
-    for (count, what) in [
-        (range.callers, "written before it"),
-        (range.subcalls, "of its own"),
-    ] {
-        if let Some(count) = count {
-            settings.push(format!("reads at most {count} nodes {what}"));
-        }
-    }
-    settings
 }
 
 /// What the signature does not say about a parameter; `None` when it says everything.

@@ -16,6 +16,7 @@ mod hints;
 mod progress;
 mod questions;
 mod refused;
+mod settings_told;
 mod shown_file;
 mod signature;
 mod spent;

@@ -10,6 +10,7 @@ mod licenses;
 mod modules;
 mod packages;
 mod readme;
+mod runtime_table;
 mod scan;
 mod tables;
 mod threats;

@@ -13,7 +13,9 @@ use crate::literal::{Literal, LiteralValue, quoted};
 use crate::model::{Attribute, Function, NamedType};
 use crate::read::docs;
 
+mod condition;
 mod function;
+mod gating;
 mod parameter;
 
 /// One `key`, `key = value` or `key(…)`.
@@ -141,12 +143,25 @@ impl Pending {
     }
 
     /// Checks everything and puts it into the function.
-    pub(crate) fn apply(self, function: &mut Function, types: &[NamedType], errors: &mut Errors) {
-        for setting in self.function {
-            function
-                .attributes
-                .extend(function::attribute(&setting, errors));
-        }
+    ///
+    /// `functions` are the WIT names of all functions of the module.
+    pub(crate) fn apply(
+        self,
+        function: &mut Function,
+        functions: &[String],
+        types: &[NamedType],
+        errors: &mut Errors,
+    ) {
+        let about = gating::About {
+            parameters: &function.parameters,
+            functions,
+            types,
+        };
+        let settings = self.function.iter();
+        let attributes = settings.filter_map(|s| function::attribute(s, &about, errors));
+        let attributes: Vec<_> = attributes.collect();
+        function::check_together(&self.function, errors);
+        function.attributes.extend(attributes);
         for (parameter, pending) in function.parameters.iter_mut().zip(self.parameters) {
             if !pending.docs.is_empty() {
                 let value = quoted(&pending.docs);

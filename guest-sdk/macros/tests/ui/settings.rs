@@ -18,11 +18,39 @@ pub mod tools {
         depth: Option<u32>,
     }
 
-    #[function(system = 3, expose = "everything", render_range(callers = -1, below = 2), cache)]
+    #[function(system = 3, expose = "everything", render_range(callers = -1, below = 2), speed)]
     pub fn functions_settings() {}
 
     #[function(render_range = 3, system("text"))]
     pub fn wrong_forms() {}
+
+    #[function(name = "say hello", description = " ", category = "two words", toolset = [], unsafe_in = [3])]
+    pub fn words() {}
+
+    #[function(defer = 3, timeout = 0, cache_ttl = "1", read_only, destructive, requires_approval = " ")]
+    pub fn offering() {}
+
+    #[function(cache = 3, open_world = "yes", idempotent(true), timeout = 1000000)]
+    pub fn flags() {}
+
+    #[function(available_if = {"weather": "good"}, requires_approval = {"reason": "why"})]
+    pub fn conditions() {}
+
+    #[function(available_if = {"argument": "amount", "equals": 3}, requires_approval = {"when": {"any": [
+        {"argument": "amount", "equals": 256},
+        {"argument": "sum", "above": 3},
+        {"argument": "amount", "like": 3},
+        {"export": "is_open"},
+        {"export": "nobody"},
+        {"not": {"not": {"not": {"env": "A"}}}},
+        {"all": []},
+        {"model": [3]},
+    ]}})]
+    pub fn deeper(amount: u8) {}
+
+    pub fn is_open() -> bool {
+        true
+    }
 
     pub fn unknown(#[param(hiden)] text: String, #[param(options("a", "b"))] other: String) {}
 

@@ -2,8 +2,8 @@
 //!
 //! A dynamic value takes 40 bytes per byte of a `list<u8>` and a branch for each; these calls copy.
 
-use openprogram_core::Json;
-use openprogram_core::guest::{CallError, FunctionCall};
+use openprogram_core::guest::CallError;
+use openprogram_core::{Json, JsonObject};
 use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower};
 
@@ -18,7 +18,7 @@ pub(crate) async fn call(
     prepared: &Prepared,
     function: &PreparedFunction,
     kind: BytesCall,
-    call: &FunctionCall,
+    arguments: &JsonObject,
 ) -> Result<Json, Stop> {
     let mut output = Output::new(&store.data().limits);
     let mut typed = Typed {
@@ -29,20 +29,20 @@ pub(crate) async fn call(
     let bytes = match kind {
         BytesCall::NothingToBytes => typed.call::<_, (Vec<u8>,)>(()).await?.0,
         BytesCall::BytesToBytes => {
-            let given = bytes_argument(call)?;
+            let given = bytes_argument(arguments)?;
             typed.call::<_, (Vec<u8>,)>((given,)).await?.0
         }
         BytesCall::TextToBytes => {
-            let given = text_argument(call)?;
+            let given = text_argument(arguments)?;
             typed.call::<_, (Vec<u8>,)>((given,)).await?.0
         }
         BytesCall::BytesToText => {
-            let given = bytes_argument(call)?;
+            let given = bytes_argument(arguments)?;
             let (text,) = typed.call::<_, (String,)>((given,)).await?;
             return Ok(text_result(text, &mut output)?);
         }
         BytesCall::BytesToBytesOrText => {
-            let given = bytes_argument(call)?;
+            let given = bytes_argument(arguments)?;
             let (returned,) = typed
                 .call::<_, (Result<Vec<u8>, String>,)>((given,))
                 .await?;
@@ -81,9 +81,9 @@ impl Typed<'_> {
     }
 }
 
-fn only_argument(call: &FunctionCall) -> Option<(&str, &Json)> {
-    let name = &call.function.parameters.first()?.field.name;
-    Some((name, call.arguments.get(name)?))
+fn only_argument(arguments: &JsonObject) -> Option<(&str, &Json)> {
+    let (name, value) = arguments.iter().next()?;
+    Some((name, value))
 }
 
 fn missing() -> CallError {
@@ -93,8 +93,8 @@ fn missing() -> CallError {
     })
 }
 
-fn bytes_argument(call: &FunctionCall) -> Result<Vec<u8>, CallError> {
-    let (name, value) = only_argument(call).ok_or_else(missing)?;
+fn bytes_argument(arguments: &JsonObject) -> Result<Vec<u8>, CallError> {
+    let (name, value) = only_argument(arguments).ok_or_else(missing)?;
     decode_bytes(value).map_err(|message| {
         CallError::from(ConvertError {
             path: name.to_owned(),
@@ -103,8 +103,8 @@ fn bytes_argument(call: &FunctionCall) -> Result<Vec<u8>, CallError> {
     })
 }
 
-fn text_argument(call: &FunctionCall) -> Result<String, CallError> {
-    let (name, value) = only_argument(call).ok_or_else(missing)?;
+fn text_argument(arguments: &JsonObject) -> Result<String, CallError> {
+    let (name, value) = only_argument(arguments).ok_or_else(missing)?;
     let text = value.as_str().map(ToOwned::to_owned);
     text.ok_or_else(|| {
         CallError::from(ConvertError {

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use openprogram_core::Json;
-use openprogram_core::function::{Function, ParameterSource, RuntimeRef, RuntimeRole};
+use openprogram_core::function::{Function, FunctionRef, ParameterSource, RuntimeRef, RuntimeRole};
+use openprogram_core::gating::Holds;
 use openprogram_core::guest::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
 use openprogram_core::schema::Type;
+use openprogram_core::{Json, JsonObject};
 use wasmtime::Store;
 use wasmtime::component::{Instance, Resource, Val};
 
@@ -84,17 +85,7 @@ impl ComponentHost {
             return Err(LimitReached::new("call_depth", depth_max, message).into());
         }
         let name = &call.function.name;
-        let internal = |what: &str| CallError::Internal(format!("`{name}` {what}"));
-        let added = self
-            .components
-            .get(&name.component)
-            .filter(|added| added.component.digest() == call.function.digest)
-            .ok_or_else(|| internal("belongs to a component that is not loaded"))?;
-        let prepared = added.component.code().prepared(&self.engine).await;
-        let prepared = prepared.map_err(|error| error.to_call_error(&name.component))?;
-        let function = prepared
-            .function(name.interface.as_deref(), &name.function)
-            .ok_or_else(|| internal("cannot be called"))?;
+        let (added, prepared, function) = self.found(&call.function).await?;
         let job = Job {
             limits: Arc::clone(&added.limits),
             services: Some(Arc::clone(&call.services)),
@@ -107,10 +98,43 @@ impl ComponentHost {
             totals: call.totals.of(&name.component),
         };
         let (result, report) = run(&self.engine, job, async |store| {
-            call_function(store, prepared, function, &call).await
+            call_function(store, prepared, function, (&call.function, &call.arguments)).await
         })
         .await;
         Ok(CallOutcome { result, report })
+    }
+
+    /// The component of a function, its code, and the function in it.
+    async fn found(
+        &self,
+        function: &Function,
+    ) -> Result<(&Added, &Prepared, &PreparedFunction), CallError> {
+        let name = &function.name;
+        let internal = |what: &str| CallError::Internal(format!("`{name}` {what}"));
+        let added = self
+            .components
+            .get(&name.component)
+            .filter(|added| added.component.digest() == function.digest)
+            .ok_or_else(|| internal("belongs to a component that is not loaded"))?;
+        let prepared = added.component.code().prepared(&self.engine).await;
+        let prepared = prepared.map_err(|error| error.to_call_error(&name.component))?;
+        let function = prepared
+            .function(name.interface.as_deref(), &name.function)
+            .ok_or_else(|| internal("cannot be called"))?;
+        Ok((added, prepared, function))
+    }
+}
+
+/// The limits of a function that a condition names: it answers a question and does nothing.
+/// Interpreters of other languages need time to start.
+fn asking_limits() -> Limits {
+    Limits {
+        memory_bytes: 128 << 20,
+        cpu_ms: 1_000,
+        wall_ms: 2_000,
+        log_bytes: 4 << 10,
+        hostcall_bytes: 1 << 20,
+        ..Limits::default()
     }
 }
 
@@ -124,25 +148,51 @@ impl FunctionHost for ComponentHost {
                 report: CallReport::default(),
             })
     }
+
+    async fn ask(&self, function: &FunctionRef, arguments: JsonObject) -> Result<Json, CallError> {
+        let (_, prepared, found) = self.found(function).await?;
+        let job = Job {
+            limits: self.engine.held(asking_limits()),
+            services: None,
+            reach: Arc::default(),
+            lane: Lane::Leaf,
+            totals: Arc::default(),
+        };
+        let (answer, _) = run(&self.engine, job, async |store| {
+            call_function(store, prepared, found, (function, &arguments)).await
+        })
+        .await;
+        answer
+    }
+
+    fn has_dir(&self, component: &str, path: &str) -> Holds {
+        let reach = self.components.get(component).map(|added| &added.reach);
+        reach.map_or(Holds::Unknown, |reach| reach.has_dir(path).into())
+    }
+
+    fn has_env(&self, component: &str, name: &str) -> Holds {
+        let reach = self.components.get(component).map(|added| &added.reach);
+        reach.map_or(Holds::Unknown, |reach| reach.has_env(name).into())
+    }
 }
 
 async fn call_function(
     store: &mut Store<CallState>,
     prepared: &Prepared,
     function: &PreparedFunction,
-    call: &FunctionCall,
+    (described, arguments): (&Function, &JsonObject),
 ) -> Result<Json, Stop> {
     let limits = Arc::clone(&store.data().limits);
     // Arguments are converted before anything is instantiated: most mistakes cost nothing.
     if let Some(kind) = function.bytes {
-        return bytes_call::call(store, prepared, function, kind, call).await;
+        return bytes_call::call(store, prepared, function, kind, arguments).await;
     }
-    let values = values(function, call, &limits)?;
+    let values = values(function, described, arguments, &limits)?;
     let instance = prepared.pre.instantiate_async(&mut *store).await?;
     let arguments = with_handles(store, values)?;
     let returned = call_dynamic(store, &instance, function, &arguments).await?;
     let mut output = Output::new(&limits);
-    outcome(returned, &call.function, &mut output)
+    outcome(returned, described, &mut output)
 }
 
 /// A value, or a runtime that becomes a handle once there is a store.
@@ -153,12 +203,13 @@ enum Argument {
 
 fn values(
     function: &PreparedFunction,
-    call: &FunctionCall,
+    described: &Function,
+    arguments: &JsonObject,
     limits: &Limits,
 ) -> Result<Vec<Argument>, CallError> {
-    let parameters = &call.function.parameters;
+    let parameters = &described.parameters;
     if parameters.len() != function.parameters.len() {
-        let message = format!("`{}` has other parameters than it had", call.function.name);
+        let message = format!("`{}` has other parameters than it had", described.name);
         return Err(CallError::Internal(message));
     }
     let values = parameters
@@ -172,7 +223,7 @@ fn values(
             match passing {
                 Passing::Value => {
                     let field = &parameter.field;
-                    let given = call.arguments.get(&field.name);
+                    let given = arguments.get(&field.name);
                     convert::argument(&field.name, given, &field.ty, limits.json_depth)
                         .map(Argument::Value)
                         .map_err(CallError::from)

@@ -25,6 +25,17 @@ impl Reach {
             permissions,
         }
     }
+
+    /// Whether a folder is granted under this path.
+    pub(crate) fn has_dir(&self, path: &str) -> bool {
+        self.folders.has(path)
+    }
+
+    /// Whether a variable is granted and set.
+    pub(crate) fn has_env(&self, name: &str) -> bool {
+        let mut set = self.permissions.variables.iter();
+        set.any(|(variable, _)| variable == name)
+    }
 }
 
 impl Default for Reach {

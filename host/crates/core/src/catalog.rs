@@ -37,6 +37,16 @@ pub enum ResolveError {
     },
 }
 
+impl ResolveError {
+    /// The name asked for.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::NotFound { name, .. } | Self::Ambiguous { name, .. } => name,
+        }
+    }
+}
+
 fn listed(names: &[String]) -> String {
     names
         .iter()
@@ -76,6 +86,18 @@ pub enum CatalogError {
         /// The component that came second.
         second: String,
     },
+    /// Two functions declare one name for models.
+    #[error(
+        "models would know both `{first}` and `{second}` as `{name}`; remove one of the components"
+    )]
+    ModelNameCollision {
+        /// The name.
+        name: String,
+        /// The function that came first, with its component.
+        first: String,
+        /// The function that came second, with its component.
+        second: String,
+    },
 }
 
 /// All known functions, by component.
@@ -84,6 +106,8 @@ pub struct Catalog {
     components: BTreeMap<String, Vec<FunctionRef>>,
     /// Full names, spelled alike where they count as equal, and the components that offer them.
     owners: HashMap<String, String>,
+    /// Names that authors declare for models, spelled alike, and the functions that have them.
+    model_names: HashMap<String, String>,
 }
 
 impl Catalog {
@@ -110,10 +134,37 @@ impl Catalog {
             }
             names.push(key);
         }
+        self.add_model_names(component, &functions)?;
         let owned = names.into_iter().map(|name| (name, component.to_owned()));
         self.owners.extend(owned);
         let functions = functions.into_iter().map(Arc::new).collect();
         self.components.insert(component.to_owned(), functions);
+        Ok(())
+    }
+
+    /// Keeps the names that the functions declare for models, all or none.
+    fn add_model_names(
+        &mut self,
+        component: &str,
+        functions: &[Function],
+    ) -> Result<(), CatalogError> {
+        let mut declared: HashMap<String, String> = HashMap::new();
+        for function in functions {
+            let Some(name) = &function.model_name else {
+                continue;
+            };
+            let key = name.replace('-', "_");
+            let owner = format!("{} ({component})", function.name);
+            if let Some(first) = self.model_names.get(&key).or_else(|| declared.get(&key)) {
+                return Err(CatalogError::ModelNameCollision {
+                    name: name.clone(),
+                    first: first.clone(),
+                    second: owner,
+                });
+            }
+            declared.insert(key, owner);
+        }
+        self.model_names.extend(declared);
         Ok(())
     }
 
@@ -132,7 +183,8 @@ impl Catalog {
     ///
     /// The name is the full name, with or without the version of the interface, or any tail of it
     /// that starts at a part: `package/interface.function`, `interface.function`, `function`;
-    /// `component.function` works too. Functions of the component `own` are preferred, so that a
+    /// `component.function` works too, and so does the name that its author declares for models.
+    /// Functions of the component `own` are preferred, so that a
     /// component finds its own functions whatever else is installed.
     ///
     /// # Errors
@@ -211,7 +263,7 @@ fn answers_to(function: &Function, name: &str) -> bool {
 }
 
 /// Every way to write the name of one function, without what stands before a tail.
-pub(crate) struct Spellings([Option<String>; 3]);
+pub(crate) struct Spellings([Option<String>; 4]);
 
 impl Spellings {
     pub(crate) fn of(function: &Function) -> Self {
@@ -222,7 +274,12 @@ impl Spellings {
             .interface
             .as_ref()
             .map(|i| format!("{i}.{}", own.function));
-        Self([Some(full), Some(component), versioned])
+        Self([
+            Some(full),
+            Some(component),
+            versioned,
+            function.model_name.clone(),
+        ])
     }
 
     /// Whether the function answers to a name.
@@ -371,6 +428,29 @@ mod tests {
         }
         let other = function("other", Some("acme:ledger/book@0.3.0"), "total");
         assert!(catalog.add("other", vec![other]).is_err());
+    }
+
+    #[test]
+    fn a_function_answers_to_its_name_for_models_which_has_one_owner() {
+        let mut catalog = catalog();
+        let mut named = function("bank", None, "transfer");
+        named.model_name = Some("send-money".to_owned());
+        catalog.add("bank", vec![named.clone()]).unwrap();
+        for name in ["send_money", "send-money", "transfer", "bank.transfer"] {
+            let found = catalog.resolve(name, None).unwrap();
+            assert_eq!(found.name, named.name, "{name}");
+        }
+        let mut other = function("post", None, "post-money");
+        other.model_name = Some("send_money".to_owned());
+        assert_eq!(
+            catalog.add("post", vec![other]).unwrap_err().to_string(),
+            "models would know both `bank.transfer (bank)` and `post.post-money (post)` as \
+             `send_money`; remove one of the components"
+        );
+        // What was refused left nothing behind.
+        assert!(catalog.component("post").is_empty());
+        let again = function("post", None, "post-money");
+        catalog.add("post", vec![again]).unwrap();
     }
 
     #[test]

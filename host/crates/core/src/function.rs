@@ -5,6 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::gating::{Effects, Gating};
 use crate::schema::{Field, Type};
 use crate::{Json, schema};
 
@@ -265,13 +266,6 @@ pub enum Offer {
     NotOfferable(String),
 }
 
-/// That a person approves each call before it runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequiredApproval {
-    /// Why, in the words of the author.
-    pub reason: Option<String>,
-}
-
 /// One function of a component.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
@@ -279,8 +273,15 @@ pub struct Function {
     pub name: FunctionName,
     /// The digest of the component, `sha256:` and 64 hexadecimal digits.
     pub digest: String,
+    /// The name under which models see it, where it is not its own: 1 to 64 letters, digits, `_` and
+    /// `-`.
+    pub model_name: Option<String>,
     /// The whole doc; empty when there is none.
     pub description: String,
+    /// What models read of what it is for, where it is not the first paragraph of the doc.
+    pub model_description: Option<String>,
+    /// The kind of function that it is, for lists and forms: one word.
+    pub category: Option<String>,
     /// The parameters in declaration order, injected runtimes included.
     pub parameters: Vec<Parameter>,
     /// The type of the result, the success side where the function returns a `result`.
@@ -293,11 +294,10 @@ pub struct Function {
     pub expose: Expose,
     /// How much its own turns read.
     pub render_range: RenderRange,
-    /// Whether a person approves each call that a model or another function makes, before it runs.
-    pub requires_approval: Option<RequiredApproval>,
-    /// Whether it changes nothing outside of itself, as its author says: calls of it that a model
-    /// asks for in one reply may run at the same time.
-    pub read_only: bool,
+    /// When it is offered, and what holds for its calls.
+    pub gating: Gating,
+    /// What its calls do.
+    pub effects: Effects,
     /// Whether it can be offered.
     pub offer: Offer,
 }
@@ -310,23 +310,28 @@ impl Function {
         Self {
             name,
             digest: String::new(),
+            model_name: None,
             description: String::new(),
+            model_description: None,
+            category: None,
             parameters: Vec::new(),
             returns: None,
             fails_with: None,
             system: None,
             expose: Expose::default(),
             render_range: RenderRange::default(),
-            requires_approval: None,
-            read_only: false,
+            gating: Gating::default(),
+            effects: Effects::default(),
             offer: Offer::Offered,
         }
     }
 
-    /// The first paragraph of the description, on one line.
+    /// What models and menus read of what it is for: what was declared, else the first paragraph of
+    /// the description, on one line.
     #[must_use]
     pub fn summary(&self) -> String {
-        first_paragraph(&self.description)
+        let declared = self.model_description.as_deref();
+        first_paragraph(declared.unwrap_or(&self.description))
     }
 
     /// The parameters that a model sees, in declaration order.

@@ -17,6 +17,8 @@ pub mod secret;
 pub mod structured;
 pub mod totals;
 
+pub mod gating;
+
 pub mod function;
 
 pub mod catalog;
@@ -25,6 +27,7 @@ pub mod tool;
 
 pub mod host_tool;
 pub mod tool_filter;
+pub mod tool_search;
 
 pub mod skill;
 
@@ -33,6 +36,8 @@ pub mod session;
 pub mod context;
 
 pub mod decision;
+
+pub mod form;
 
 pub mod llm;
 

@@ -90,8 +90,8 @@ pub struct ToolNames {
 impl ToolNames {
     /// Names the functions; one that is given twice is there once.
     ///
-    /// A function is called by its short name in snake_case where no other function of the set
-    /// has it and it fits. Otherwise by the last part of its interface and its short name, cut and
+    /// A function is called as its author declares, else by its short name in snake_case where no
+    /// other function of the set has it and it fits. Otherwise by the last part of its interface and its short name, cut and
     /// with a hash of its full name. The name does not depend on the order of the functions.
     ///
     /// # Errors
@@ -104,15 +104,18 @@ impl ToolNames {
         let mut seen = std::collections::BTreeSet::new();
         for function in functions {
             if seen.insert(function.name.clone()) {
-                let short = shown_name(&function.name.function);
-                *n_by_short_name.entry(short).or_default() += 1;
+                *n_by_short_name.entry(wanted_name(&function)).or_default() += 1;
                 set.push(function);
             }
         }
         let mut by_name: BTreeMap<String, FunctionRef> = BTreeMap::new();
         for function in set {
-            let short = shown_name(&function.name.function);
-            let name = if is_tool_name(&short) && n_by_short_name.get(&short) == Some(&1) {
+            let short = wanted_name(&function);
+            let alone = n_by_short_name.get(&short) == Some(&1);
+            // Two that declare one name are a mistake, which is told below.
+            let name = if let Some(declared) = &function.model_name {
+                declared.clone()
+            } else if is_tool_name(&short) && alone {
                 short
             } else {
                 long_name(&function.name)
@@ -195,6 +198,12 @@ pub fn nearest_tools<'a>(names: impl Iterator<Item = &'a str>, name: &str) -> Ve
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     near.truncate(NEAREST_MAX);
     near.into_iter().map(|(_, own)| own).collect()
+}
+
+/// The name that a function has when no other one has it, spelled alike where names count as equal.
+fn wanted_name(function: &Function) -> String {
+    let declared = function.model_name.as_deref();
+    shown_name(declared.unwrap_or(&function.name.function))
 }
 
 /// A function with the component it belongs to, as an error names it.
@@ -413,6 +422,35 @@ mod tests {
                 "tools_refund_f927c774",
                 "desk_a_function_whose_author_could_not_stop_writing_wor_ec9a8ade",
             ],
+        );
+    }
+
+    #[test]
+    fn a_declared_name_is_kept_and_others_make_way() {
+        let mut declared = function("bank", Some("acme:bank/desk"), "transfer");
+        declared.model_name = Some("Send-money".to_owned());
+        declared.model_description = Some("Sends it.\n\nMore.".to_owned());
+        declared.description = "Transfers.".to_owned();
+        let natural = function("post", Some("acme:post/desk"), "Send-money");
+        let set = [declared, natural].map(Arc::new);
+        let names = ToolNames::new(set.clone()).unwrap();
+        let shown: Vec<_> = set
+            .iter()
+            .map(|f| names.name_of(&f.name).unwrap())
+            .collect();
+        assert_eq!(shown, ["Send-money", "desk_Send_money_53f01110"]);
+        for (function, name) in set.iter().zip(shown) {
+            assert_eq!(names.function(name).unwrap().name, function.name);
+        }
+        assert_eq!(names.function("Send_money").unwrap().name, set[0].name);
+        assert_eq!(ToolSpec::of(&set[0], "x").description, "Sends it.");
+        let mut second = function("post", None, "other");
+        second.model_name = Some("Send-money".to_owned());
+        let both = [Arc::clone(&set[0]), Arc::new(second)];
+        assert_eq!(
+            ToolNames::new(both).unwrap_err().to_string(),
+            "the tool name `Send-money` would mean both `acme:bank/desk.transfer (bank)` and \
+             `post.other (post)`; rename one of the functions"
         );
     }
 

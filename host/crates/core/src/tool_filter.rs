@@ -1,9 +1,9 @@
 //! Which of the functions that a turn could have it does have: names that are let through, names
 //! that are left out, and where the turn comes from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::Spellings;
+use crate::catalog::{Catalog, ResolveError, Spellings};
 use crate::function::FunctionRef;
 use crate::schema::names_equal;
 
@@ -12,6 +12,9 @@ use crate::schema::names_equal;
 pub const FULL: &str = "full";
 /// The preset without any tool.
 pub const NONE: &str = "none";
+
+/// How many presets are named into which only authors put functions.
+const DECLARED_LISTED_MAX: usize = 16;
 
 /// What is left out of the tools of a turn. The default leaves out nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,10 +39,46 @@ pub struct ToolSets {
 }
 
 impl ToolSets {
-    /// The names of all presets, those that are always there first.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    /// The names of all presets: those that are always there, those of the project, and those into
+    /// which authors put functions, of which the first few are named.
+    #[must_use]
+    pub fn names<'a>(&'a self, catalog: &'a Catalog) -> Vec<&'a str> {
         let own = self.presets.keys().map(String::as_str);
-        [FULL, NONE].into_iter().chain(own)
+        let declared = catalog.iter().flat_map(|f| &f.gating.toolsets);
+        let declared: BTreeSet<_> = declared.map(String::as_str).collect();
+        let is_new = |name: &&str| !self.presets.contains_key(*name);
+        let declared = declared
+            .into_iter()
+            .filter(is_new)
+            .take(DECLARED_LISTED_MAX);
+        [FULL, NONE]
+            .into_iter()
+            .chain(own)
+            .chain(declared)
+            .collect()
+    }
+
+    /// The functions of a preset that is not always there: those that the project names, each or the
+    /// reason why there is none, or where it has no preset of this name, those whose authors put them
+    /// into it. So nothing that is installed adds itself to what a person has listed.
+    ///
+    /// `None` when there is no such preset.
+    #[must_use]
+    pub fn members(
+        &self,
+        catalog: &Catalog,
+        name: &str,
+    ) -> Option<Vec<Result<FunctionRef, ResolveError>>> {
+        if let Some(names) = self.presets.get(name) {
+            let found = names.iter().map(|function| catalog.resolve(function, None));
+            return Some(found.collect());
+        }
+        let is_in = |function: &&FunctionRef| {
+            let mut presets = function.gating.toolsets.iter();
+            presets.any(|preset| preset == name)
+        };
+        let declared: Vec<_> = catalog.iter().filter(is_in).cloned().map(Ok).collect();
+        (!declared.is_empty()).then_some(declared)
     }
 
     fn unsafe_names(&self, sources: &[String]) -> Vec<&[String]> {
@@ -54,10 +93,12 @@ impl ToolSets {
 ///
 /// 1. the initial set: the functions that are named, those of a preset, those of the turn above, or
 ///    everything that is registered (made by the caller);
-/// 2. those that are unsafe in a source of the turn;
+/// 2. those that are unsafe in a source of the turn, as their author or the project says;
 /// 3. those that cannot be offered, or that the component of the turn may not call (`may_call`);
 /// 4. those that are denied;
-/// 5. those that are not allowed, where some are.
+/// 5. those that are not allowed, where some are;
+/// 6. those that are not available (left out by the caller, who can ask them);
+/// 7. those that are deferred stay, without being shown (by the caller).
 ///
 /// A name that no function answers to lets nothing through and leaves out nothing.
 pub fn filter_tools(
@@ -72,7 +113,9 @@ pub fn filter_tools(
         let spellings = has_names.then(|| Spellings::of(function));
         let is_spelled = |name: &String| spellings.as_ref().is_some_and(|own| own.have(name));
         let listed = |names: &[String]| names.iter().any(is_spelled);
-        !is_unsafe.iter().any(|names| listed(names))
+        let mut sources = function.gating.unsafe_in.iter();
+        !sources.any(|source| filter.sources.contains(source))
+            && !is_unsafe.iter().any(|names| listed(names))
             && may_call(function)
             && !listed(&filter.deny)
             && filter.allow.as_deref().is_none_or(listed)
@@ -170,6 +213,27 @@ mod tests {
         check(&filter("telegram", Some(&["run-line", "write"]), &[]), "");
         check(&filter("", Some(&["read"]), &["read"]), "");
         check(&filter("", Some(&[]), &[]), "");
+    }
+
+    #[test]
+    fn what_its_author_calls_unsafe_is_left_out_whatever_the_project_says() {
+        let mut shell = Function::new(FunctionName::new("shell", None, "run-line"));
+        shell.gating.unsafe_in = vec!["matrix".to_owned(), "mail".to_owned()];
+        let left = |source: &str, allow: Option<&[&str]>| {
+            let functions = vec![Arc::new(shell.clone())];
+            filter_tools(functions, &sets(), &filter(source, allow, &[]), |_| true).len()
+        };
+        assert_eq!((left("", None), left("web", None)), (1, 1));
+        // What the project adds is unsafe too.
+        assert_eq!(
+            (
+                left("mail", None),
+                left("web matrix", None),
+                left("telegram", None)
+            ),
+            (0, 0, 0)
+        );
+        assert_eq!(left("mail", Some(&["run-line"])), 0);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! component and what is wanted, and nothing remembers it. Without an answer the answer is no.
 
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::RequiredApproval;
+use openprogram_core::gating::RequiredApproval;
 use openprogram_core::grant::{Access, GrantKind};
 use openprogram_core::guest::ApprovalRequest;
 use openprogram_core::question::{

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use openprogram_core::catalog::ResolveError;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{FunctionRef, Offer};
-use openprogram_core::guest::{CallOutcome, CallReport, FunctionCall};
+use openprogram_core::guest::CallReport;
 use openprogram_core::id::NodeId;
 use openprogram_core::schema::Coercion;
 use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus};
@@ -14,8 +14,11 @@ use tracing::Instrument as _;
 
 use crate::approval::approve_call;
 use crate::arguments::{Arguments, complete_arguments, hidden_names};
+use crate::body::run_body;
+use crate::conditions::{model_of, required_approval};
 use crate::events::Event;
 use crate::frame::{Frame, TurnTools};
+use crate::kept::Key;
 use crate::ports::Ports;
 use crate::recorder::FactsIfCutOff;
 use crate::spans;
@@ -165,8 +168,13 @@ async fn run_recorded(ports: &Arc<Ports>, parent: &Arc<Frame>, call: PlannedCall
     let node = open.id().clone();
     // Whoever runs a function by hand has said so already.
     let is_by_hand = parent.function.is_none() && call.inside.is_none() && call.picked_by.is_none();
-    let required = function.requires_approval.as_ref();
-    let required = required.filter(|_| !is_by_hand);
+    let required = if is_by_hand {
+        None
+    } else {
+        let model = model_of(ports, parent);
+        required_approval(ports, &function, &call.arguments.values, model.as_deref()).await
+    };
+    let is_tool = call.inside.is_some();
     let mut frame = parent.child(&function, node.clone(), call.context);
     if let Some(turn) = call.inside {
         frame = frame.inside_turn(turn.tools);
@@ -179,15 +187,15 @@ async fn run_recorded(ports: &Arc<Ports>, parent: &Arc<Frame>, call: PlannedCall
         function: function.name.to_string(),
         depth: parent.n_calls,
     });
-    let approved = approve_call(ports, parent, &frame, required).await;
-    let (result, report) = match approved {
-        Ok(()) => run_in(ports, &frame, &function, call.arguments.values).await,
-        Err(failure) => (Err(failure), CallReport::default()),
+    let approved = approve_call(ports, parent, &frame, required.as_ref()).await;
+    let ran = match approved {
+        Ok(()) => run_or_find(ports, &frame, &function, call.arguments.values, is_tool).await,
+        Err(failure) => Ran::refused(failure),
     };
     frame.end();
     // A function that was stopped in the middle leaves nodes below it; they are closed before it.
     let settled = ports.recorder.settle().await;
-    let end = node_end(ports, &frame, &result, report);
+    let end = node_end(ports, &frame, &ran);
     let status = end.status;
     let closed = open.close(end).await;
     frame.run.emit(|| Event::CallEnded {
@@ -198,34 +206,58 @@ async fn run_recorded(ports: &Arc<Ports>, parent: &Arc<Frame>, call: PlannedCall
     CallEnd {
         node: Some(node),
         // A result that could not be recorded is not given out as if it had been.
-        result: settled.and(closed).and(result),
+        result: settled.and(closed).and(ran.result),
     }
 }
 
-/// Runs the function of a frame; one below no other call when its run has a place for it.
-async fn run_in(
+/// What became of the body of a call.
+struct Ran {
+    result: Result<Json, Failure>,
+    report: CallReport,
+    /// The earlier call whose result it is.
+    kept_from: Option<NodeId>,
+}
+
+impl Ran {
+    fn refused(failure: Failure) -> Self {
+        Self {
+            result: Err(failure),
+            report: CallReport::default(),
+            kept_from: None,
+        }
+    }
+}
+
+/// Runs the body; the call of a model may be answered with what the same call gave before.
+async fn run_or_find(
     ports: &Arc<Ports>,
     frame: &Arc<Frame>,
     function: &FunctionRef,
     arguments: JsonObject,
-) -> (Result<Json, Failure>, CallReport) {
-    let _place = match frame.n_calls {
-        1 => match ports.admission.call(frame.run.number).await {
-            Ok(place) => Some(place),
-            Err(refused) => return (Err(refused), CallReport::default()),
-        },
-        _ => None,
-    };
-    let call = FunctionCall {
-        function: Arc::clone(function),
-        arguments,
-        services: ports.services.services(ports, frame),
-        depth: frame.n_calls - 1,
-        totals: Arc::clone(&frame.run.totals),
-    };
-    let CallOutcome { result, report } = ports.parts.functions.call(call).await;
-    let result = result.map_err(|error| error.to_failure(&function.name.to_string()));
-    (result, report)
+    is_tool: bool,
+) -> Ran {
+    let timer = &ports.parts.timer;
+    let caching = function.gating.cache.filter(|_| is_tool);
+    let key = caching.map(|_| Key::of(function, &arguments, model_of(ports, frame).as_deref()));
+    let found = key.and_then(|key| ports.kept.find(&key, timer.elapsed()));
+    if let Some((value, node)) = found {
+        return Ran {
+            result: Ok(value),
+            report: CallReport::default(),
+            kept_from: Some(node),
+        };
+    }
+    let (result, report) = run_body(ports, frame, function, arguments).await;
+    if let (Some(caching), Some(key), Some(node), Ok(value)) = (caching, key, &frame.node, &result)
+    {
+        let ends = timer.elapsed().saturating_add(caching.ttl);
+        ports.kept.keep(key, value, node, ends);
+    }
+    Ran {
+        result,
+        report,
+        kept_from: None,
+    }
 }
 
 /// Marks a call as over also when it is cut off, and keeps for the record what it reached for. It is
@@ -281,18 +313,17 @@ fn new_node(ports: &Ports, parent: &Frame, call: &PlannedCall) -> NewNode {
     }
 }
 
-fn node_end(
-    ports: &Ports,
-    frame: &Frame,
-    result: &Result<Json, Failure>,
-    report: CallReport,
-) -> NodeEnd {
+fn node_end(ports: &Ports, frame: &Frame, ran: &Ran) -> NodeEnd {
+    let (result, report) = (&ran.result, &ran.report);
     let mut facts = JsonObject::new();
+    if let Some(node) = &ran.kept_from {
+        facts.insert("kept_from".to_owned(), node.as_str().into());
+    }
     facts.insert("cpu_us".to_owned(), report.cpu_us.into());
     facts.insert("wall_us".to_owned(), report.wall_us.into());
     facts.insert("memory_bytes".to_owned(), report.memory_bytes.into());
     if report.log_bytes > 0 {
-        facts.insert("log".to_owned(), report.log.into());
+        facts.insert("log".to_owned(), report.log.clone().into());
         facts.insert("log_bytes".to_owned(), report.log_bytes.into());
     }
     let counted = [

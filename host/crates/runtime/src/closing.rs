@@ -40,16 +40,16 @@ pub(crate) struct PlannedClosing {
 ///
 /// # Errors
 /// Before any model is asked.
-pub(crate) fn plan_closing(
+pub(crate) async fn plan_closing(
     ports: &Ports,
     frame: &Frame,
     request: ExecRequest,
     closing: Closing,
 ) -> Result<PlannedClosing, Failure> {
-    plan(ports, frame, request, closing, None)
+    plan(ports, frame, request, closing, None).await
 }
 
-fn plan(
+async fn plan(
     ports: &Ports,
     frame: &Frame,
     request: ExecRequest,
@@ -71,8 +71,8 @@ fn plan(
     };
     let decision = plan_decision(ports, frame, request.runtime, decision).and_then(can_run)?;
     let mut turn = match watcher {
-        Some(watcher) => plan_started_turn(ports, frame, request, watcher)?,
-        None => plan_turn(ports, frame, request)?,
+        Some(watcher) => plan_started_turn(ports, frame, request, watcher).await?,
+        None => plan_turn(ports, frame, request).await?,
     };
     // The model works in words and in calls before it picks, so both must go together.
     let mut passed_over = JsonObject::new();
@@ -91,6 +91,7 @@ pub(crate) async fn exec_closing(
 ) -> Result<Json, Failure> {
     let deadline = Deadline::start(&ports.parts, request.timeout_ms);
     let planned = plan_closing(ports, frame, request, closing)
+        .await
         .inspect_err(|failure| frame.note_refusal(failure))?;
     close_planned(ports, frame, &deadline, planned).await
 }
@@ -104,6 +105,7 @@ pub(crate) async fn exec_picking(
 ) -> Result<PickedOption, Failure> {
     let deadline = Deadline::start(&ports.parts, request.timeout_ms);
     let planned = plan_closing(ports, frame, request, closing)
+        .await
         .inspect_err(|failure| frame.note_refusal(failure))?;
     let (_, picked) = work_and_pick(ports, frame, &deadline, planned).await?;
     Ok(as_option(picked))
@@ -112,7 +114,7 @@ pub(crate) async fn exec_picking(
 /// Checks the same turn for the function of `frame`, which goes on beside it and is told of it.
 ///
 /// Its time runs from now.
-pub(crate) fn start_picking(
+pub(crate) async fn start_picking(
     ports: &Arc<Ports>,
     frame: &Arc<Frame>,
     request: ExecRequest,
@@ -121,6 +123,7 @@ pub(crate) fn start_picking(
 ) -> Result<StartedPick, Failure> {
     let deadline = Deadline::start(&ports.parts, request.timeout_ms);
     let planned = plan(ports, frame, request, closing, Some(watcher))
+        .await
         .inspect_err(|failure| frame.note_refusal(failure))?;
     let (ports, frame) = (Arc::clone(ports), Arc::clone(frame));
     Ok(Box::pin(async move {

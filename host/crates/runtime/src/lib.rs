@@ -72,17 +72,21 @@ mod arguments;
 mod ask;
 mod asking;
 mod attempt;
+mod body;
 mod budget;
 mod call;
 mod closing;
 mod complete;
+mod conditions;
 mod deadline;
 mod decide;
+mod deferred;
 mod ending;
 mod events;
 mod exec;
 mod frame;
 mod joined;
+mod kept;
 mod ladder;
 mod life;
 mod limits;
@@ -154,6 +158,7 @@ pub use sources::{Clock, Ids, RandomIds, SystemClock, Timer, TokioTimer};
 pub use spans::SPAN_TARGET;
 
 use crate::admission::Admission;
+use crate::kept::KeptResults;
 use crate::life::Life;
 use crate::ports::{Ports, closing_models};
 use crate::recorder::Recorder;
@@ -178,6 +183,7 @@ impl Runtime {
         let admission = Admission::new(&parts.admission, Arc::clone(&parts.timer));
         let ports = Ports {
             life: Life::new(closing_models(&parts)),
+            kept: KeptResults::default(),
             last_usage: Mutex::default(),
             parts,
             recorder,
@@ -210,8 +216,8 @@ impl Runtime {
     ///
     /// # Errors
     /// Those with which the turn would be refused.
-    pub fn check_turn(&self, request: TurnRequest) -> Result<(), Failure> {
-        top::check(&self.ports, request)
+    pub async fn check_turn(&self, request: TurnRequest) -> Result<(), Failure> {
+        top::check(&self.ports, request).await
     }
 
     /// How often a model request is tried at most, the first time included.

@@ -23,6 +23,8 @@ pub(crate) enum ToolOwner {
     Turn,
     /// The host offers it where there are skills.
     Skills,
+    /// The host offers it where tools are deferred.
+    Search,
 }
 
 impl OwnTool {
@@ -32,6 +34,7 @@ impl OwnTool {
         match self.owner {
             ToolOwner::Turn => format!("the tool `{name}` of the turn itself"),
             ToolOwner::Skills => format!("the tool `{name}` that reads skills"),
+            ToolOwner::Search => format!("the tool `{name}` that searches tools"),
         }
     }
 

@@ -23,6 +23,7 @@ use openprogram_core::tool_filter::ToolSets;
 
 use crate::admission::Admission;
 use crate::frame::{Frame, Run, RuntimeSettings};
+use crate::kept::KeptResults;
 use crate::life::{Life, Release};
 use crate::limits::{AdmissionLimits, RunLimits};
 use crate::policy::CallPolicy;
@@ -211,6 +212,8 @@ pub(crate) struct Ports {
     pub(crate) admission: Admission,
     pub(crate) services: Box<dyn ServicesForFrame>,
     pub(crate) life: Life,
+    /// Results of calls that models made.
+    pub(crate) kept: KeptResults,
     /// What the last run that is over has used.
     pub(crate) last_usage: Mutex<Option<Usage>>,
 }

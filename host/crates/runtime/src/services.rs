@@ -207,7 +207,7 @@ impl HostServices for Services {
         watcher: Arc<dyn TurnWatcher>,
     ) -> Result<StartedTurn, Failure> {
         self.check_usable(request.runtime)?;
-        start(&self.ports, &self.frame, request, watcher)
+        start(&self.ports, &self.frame, request, watcher).await
     }
 
     fn report(&self, message: &str, fraction: Option<f64>) {
@@ -248,6 +248,6 @@ impl HostServices for Services {
         watcher: Arc<dyn TurnWatcher>,
     ) -> Result<StartedPick, Failure> {
         self.check_usable(request.runtime)?;
-        start_picking(&self.ports, &self.frame, request, closing, watcher)
+        start_picking(&self.ports, &self.frame, request, closing, watcher).await
     }
 }

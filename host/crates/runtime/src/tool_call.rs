@@ -139,6 +139,11 @@ impl Calling<'_> {
             Some(Tool::Own(own)) => return self.run_own(own, wanted).await,
             None => return Answered::refused(call, unknown(self.tools, &call.name)),
         };
+        let tool = self.tools.name_of(function);
+        if let Some(tool) = tool.filter(|tool| self.tools.was_hidden(tool)) {
+            let schema = parameters_to_json_schema(function.visible_parameters());
+            return Answered::refused(call, not_looked_up(tool, &schema));
+        }
         let planned = match self.plan(function, wanted) {
             Ok(planned) => planned,
             Err(text) => return Answered::refused(call, text),
@@ -166,8 +171,8 @@ impl Calling<'_> {
                 let component = self.frame.component();
                 let permit = component
                     .and_then(|component| self.ports.parts.policy.permit(component, function));
-                function.read_only
-                    && function.requires_approval.is_none()
+                function.effects.read_only
+                    && function.gating.requires_approval.is_none()
                     && !permit.is_some_and(|permit| permit.asks)
             }
             Some(Tool::Own(own)) => own.tool.read_only,
@@ -243,6 +248,13 @@ fn unreadable(tool: &str, error: &str, schema: &Json) -> String {
 fn unfit_text(tool: &str, error: &str, schema: &Json) -> String {
     format!(
         "The arguments of `{tool}` do not fit: {error}. The call did not run. Call again with \
+         arguments that fit this JSON Schema: {schema}"
+    )
+}
+
+fn not_looked_up(tool: &str, schema: &Json) -> String {
+    format!(
+        "The call did not run: the parameters of `{tool}` were not shown yet. Call again with \
          arguments that fit this JSON Schema: {schema}"
     )
 }

@@ -18,13 +18,15 @@ use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
 use crate::call::find_function;
+use crate::conditions::available;
+use crate::deferred::Deferred;
 use crate::frame::{Frame, InheritedTools, TurnTools};
 use crate::own_tool::{OwnTool, ToolOwner};
 use crate::ports::Ports;
 
 /// How many characters an error repeats of a name that means nothing.
 const NAME_CHARS_MAX: usize = 64;
-/// How many names a node lists that no function answers to.
+/// How many names a node lists that no function answers to, or that are not available.
 const UNKNOWN_LISTED_MAX: usize = 8;
 
 /// The tools of one turn.
@@ -32,6 +34,8 @@ pub(crate) struct Tools {
     names: ToolNames,
     /// Those that whoever makes the turn runs, by name.
     own: BTreeMap<String, OwnTool>,
+    /// Those that the model is not shown before it looks for them.
+    deferred: Deferred,
     /// The same functions, as turns below inherit them.
     pub(crate) inherited: TurnTools,
 }
@@ -48,10 +52,11 @@ impl Tools {
     /// # Errors
     /// `not-found`, `denied` and `invalid-argument` for a tool that cannot be offered or a preset
     /// that is none, and `limit-reached` for too many.
-    pub(crate) fn of(
+    pub(crate) async fn of(
         ports: &Ports,
         frame: &Frame,
         request: &ExecRequest,
+        model: &str,
     ) -> Result<(Self, JsonObject), Failure> {
         let mut filter = request.tool_filter.clone();
         check_filter(ports, &filter)?;
@@ -69,6 +74,7 @@ impl Tools {
         let functions = filter_tools(initial, sets, &filter, |function| {
             matches!(function.offer, Offer::Offered) && policy.allows(component, function)
         });
+        let (functions, unavailable) = available(ports, functions, model).await;
         let own = request.host_tools.iter();
         let own: Vec<_> = own
             .filter(|tool| filter.keeps_tool(sets, &tool.spec.name))
@@ -87,14 +93,54 @@ impl Tools {
                 names: names.iter().map(|(_, f)| f.name.clone()).collect(),
                 sources: filter.sources.clone(),
             }),
+            deferred: match request.tools {
+                // What is named is wanted.
+                ToolsWanted::Named(_) => Deferred::default(),
+                _ => Deferred::of(&names),
+            },
             names,
             own: BTreeMap::new(),
         };
         for tool in own {
             tools.add_own(tool, ToolOwner::Turn)?;
         }
-        let facts = facts(ports, request, &filter);
+        tools.add_search(&filter)?;
+        let mut facts = facts(ports, request, &filter);
+        if tools.deferred.len() > 0 {
+            facts.insert("tools_deferred".to_owned(), tools.deferred.len().into());
+        }
+        if !unavailable.is_empty() {
+            let listed = unavailable.into_iter().take(UNKNOWN_LISTED_MAX);
+            facts.insert("tools_unavailable".to_owned(), listed.collect());
+        }
         Ok((tools, facts))
+    }
+
+    /// Adds the tool that searches what is deferred, unless it is denied.
+    fn add_search(&mut self, filter: &ToolFilter) -> Result<(), Failure> {
+        let searching = self.deferred.searching(|name| self.find(name).is_some());
+        let is_denied = |tool: &HostTool| {
+            let mut denied = filter.deny.iter();
+            denied.any(|name| names_equal(name, &tool.spec.name))
+        };
+        match searching.filter(|tool| !is_denied(tool)) {
+            Some(tool) => self.add_own(&tool, ToolOwner::Search),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the model has to look for this tool before it calls it. From now on it is shown.
+    pub(crate) fn was_hidden(&self, name: &str) -> bool {
+        let hidden = self.deferred.hides(name);
+        if hidden {
+            self.deferred.show(name);
+        }
+        hidden
+    }
+
+    /// The specs of the tools that the model has looked for.
+    pub(crate) fn looked_up(&self) -> Vec<ToolSpec> {
+        self.deferred.specs()
     }
 
     /// Adds a tool that is no function.
@@ -138,6 +184,7 @@ impl Tools {
     /// The specs, sorted by name, as requests need them.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let mut specs = self.names.specs();
+        specs.retain(|spec| !self.deferred.hides(&spec.name));
         specs.extend(self.own.values().map(|own| own.tool.spec.clone()));
         specs.sort_by(|a, b| a.name.cmp(&b.name));
         specs
@@ -186,6 +233,8 @@ impl Tools {
                         function.and_then(|function| self.names.name_of(&function.name))
                     }
                 };
+                // What it has to call it is shown.
+                let tool = tool.inspect(|name| self.deferred.show(name));
                 tool.map(|name| ToolChoice::Named(name.to_owned()))
                     .ok_or_else(|| {
                         let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
@@ -233,13 +282,14 @@ fn initial_tools(
     }
 }
 
-/// The functions of a preset of the project. Those that the component may not call are left out
-/// later; here they are kept as refused, with the command that allows them.
+/// The functions of a preset. Those that the component may not call are left out later; of those that
+/// the project names, they are kept as refused, with the command that allows them.
 fn preset(ports: &Ports, frame: &Frame, name: &str) -> Result<Vec<FunctionRef>, Failure> {
-    let sets = &ports.parts.tool_sets;
-    let Some(functions) = sets.presets.get(name) else {
+    let (sets, catalog) = (&ports.parts.tool_sets, &ports.parts.catalog);
+    let Some(functions) = sets.members(catalog, name) else {
         let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
-        let known: Vec<_> = sets.names().map(|name| format!("`{name}`")).collect();
+        let known = sets.names(catalog).into_iter();
+        let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
         let message = format!(
             "there is no toolset `{shown}`; there are {}. A project names its own under \
              `[toolsets]` in openprogram.toml",
@@ -247,17 +297,18 @@ fn preset(ports: &Ports, frame: &Frame, name: &str) -> Result<Vec<FunctionRef>, 
         );
         return Err(invalid("toolset", message));
     };
-    let find = |function: &String| {
-        let found = ports.parts.catalog.resolve(function, None);
+    let found = functions.into_iter().map(|found| {
         found.map_err(|error| {
             let message = format!("the toolset `{name}` of the project: {error}");
-            Failure::new(FailureCode::NotFound, message).with("name", function.clone())
+            Failure::new(FailureCode::NotFound, message).with("name", error.name())
         })
-    };
-    let functions: Vec<_> = functions.iter().map(find).collect::<Result<_, _>>()?;
-    for function in &functions {
-        if let Err(denied) = ports.parts.policy.check(frame.component(), function) {
-            frame.note_refusal(&denied);
+    });
+    let functions: Vec<_> = found.collect::<Result<_, _>>()?;
+    if sets.presets.contains_key(name) {
+        for function in &functions {
+            if let Err(denied) = ports.parts.policy.check(frame.component(), function) {
+                frame.note_refusal(&denied);
+            }
         }
     }
     Ok(functions)

@@ -195,14 +195,14 @@ pub(crate) async fn exec(
     stop: impl Future<Output = ()>,
 ) -> TurnOutcome<ExecReply> {
     let top = Top::new(ports, &request);
-    let planned = plan_turn(ports, &top.frame, request.turn);
+    let planned = plan_turn(ports, &top.frame, request.turn).await;
     let work = async |turn| exec_planned(ports, &top.frame, &top.deadline, &turn).await;
     top.make(ports, planned, work, stop).await
 }
 
-pub(crate) fn check(ports: &Ports, request: TurnRequest) -> Result<(), Failure> {
+pub(crate) async fn check(ports: &Ports, request: TurnRequest) -> Result<(), Failure> {
     let top = Top::new(ports, &request);
-    plan_turn(ports, &top.frame, request.turn).map(drop)
+    plan_turn(ports, &top.frame, request.turn).await.map(drop)
 }
 
 pub(crate) async fn exec_closing(
@@ -212,7 +212,7 @@ pub(crate) async fn exec_closing(
     stop: impl Future<Output = ()>,
 ) -> TurnOutcome<Json> {
     let top = Top::new(ports, &request);
-    let planned = plan_closing(ports, &top.frame, request.turn, closing);
+    let planned = plan_closing(ports, &top.frame, request.turn, closing).await;
     let work = async |planned| close_planned(ports, &top.frame, &top.deadline, planned).await;
     top.make(ports, planned, work, stop).await
 }

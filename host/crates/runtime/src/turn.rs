@@ -59,7 +59,7 @@ impl PlannedTurn {
 /// # Errors
 /// As for [`plan_watched_turn`], and `invalid-argument` for local tools, which its function cannot
 /// run while it waits.
-pub(crate) fn plan_turn(
+pub(crate) async fn plan_turn(
     ports: &Ports,
     frame: &Frame,
     request: ExecRequest,
@@ -73,7 +73,7 @@ pub(crate) fn plan_turn(
         let failure = Failure::new(FailureCode::InvalidArgument, message);
         return Err(failure.with("path", "local_tools"));
     }
-    plan_watched_turn(ports, frame, request, None)
+    plan_watched_turn(ports, frame, request, None).await
 }
 
 /// Checks a turn, which may be one that goes on beside its function.
@@ -81,7 +81,7 @@ pub(crate) fn plan_turn(
 /// # Errors
 /// Before any model is asked: `no-provider`, `invalid-argument`, `denied`, `not-found`,
 /// `limit-reached`, `structured`.
-pub(crate) fn plan_watched_turn(
+pub(crate) async fn plan_watched_turn(
     ports: &Ports,
     frame: &Frame,
     request: ExecRequest,
@@ -93,7 +93,7 @@ pub(crate) fn plan_watched_turn(
         check_searches(provider)?;
     }
     thinking_facts(provider, frame.thinking(request.runtime))?;
-    let (mut tools, mut facts) = Tools::of(ports, frame, &request)?;
+    let (mut tools, mut facts) = Tools::of(ports, frame, &request, provider.name()).await?;
     let skills = offer_skills(ports, frame, &request, &mut tools)?;
     let (content, mismatches) = said(ports, request.content)?;
     let own = frame.system(request.runtime);

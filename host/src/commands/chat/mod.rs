@@ -116,10 +116,6 @@ enum After {
 
 impl<'a> Chat<'a> {
     async fn open(args: &Args, app: &'a App, console: &mut Console) -> anyhow::Result<Self> {
-        let toolset = Toolset::parse(&args.toolset, &app.settings().tool_sets);
-        let toolset = toolset.map_err(|problem| {
-            Failure::new(FailureCode::InvalidArgument, problem).with("path", "toolset")
-        })?;
         let input = Input::new();
         // Each turn has a progress of its own.
         let (pauser, _) = progress::pauses();
@@ -130,6 +126,8 @@ impl<'a> Chat<'a> {
             web_search: args.web_search,
         };
         let (prepared, model) = wanted.prepare(app, &questions, console).await?;
+        let (sets, catalog) = (&app.settings().tool_sets, prepared.runtime.catalog());
+        let toolset = Toolset::parse(&args.toolset, sets, catalog)?;
         let mut chat = Self {
             app,
             prepared,

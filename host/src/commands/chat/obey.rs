@@ -55,7 +55,7 @@ impl Chat<'_> {
                 true => "on",
                 false => "off",
             }),
-            Command::WebSearch(Some(web_search)) => self.search_web(web_search, console),
+            Command::WebSearch(Some(web_search)) => self.search_web(web_search, console).await,
             Command::Toolset(None) => console.say(self.toolset.name()),
             Command::Toolset(Some(name)) => self.take_toolset(&name, console),
             Command::Tools => self.say_tools(console),
@@ -90,12 +90,13 @@ impl Chat<'_> {
     }
 
     fn take_toolset(&mut self, name: &str, console: &mut Console) {
-        match Toolset::parse(name, &self.app.settings().tool_sets) {
+        let sets = &self.app.settings().tool_sets;
+        match Toolset::parse(name, sets, self.prepared.runtime.catalog()) {
             Ok(toolset) => {
                 console.say(&format!("the toolset is {} now", toolset.name()));
                 self.toolset = toolset;
             }
-            Err(problem) => console.say(&problem),
+            Err(failure) => console.say(&failure.message),
         }
     }
 
@@ -110,12 +111,12 @@ impl Chat<'_> {
         }
     }
 
-    fn search_web(&mut self, web_search: bool, console: &mut Console) {
+    async fn search_web(&mut self, web_search: bool, console: &mut Console) {
         let wanted = Wanted {
             web_search,
             ..self.wanted.clone()
         };
-        match wanted.check(&self.prepared) {
+        match wanted.check(&self.prepared).await {
             Ok(()) => {
                 self.wanted = wanted;
                 console.say(match web_search {

@@ -1,7 +1,8 @@
-//! What the model of a chat may call, by a name: one of the presets of the project, or one that is
-//! always there.
+//! What the model of a chat may call, by a name: one of the presets of the project or of its
+//! components, or one that is always there.
 
 use openprogram_core::catalog::Catalog;
+use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{FunctionRef, Offer};
 use openprogram_core::guest::ToolsWanted;
 use openprogram_core::tool_filter::{FULL, NONE, ToolSets};
@@ -14,16 +15,19 @@ pub(super) struct Toolset(String);
 
 impl Toolset {
     /// Reads a name.
-    pub(super) fn parse(name: &str, sets: &ToolSets) -> Result<Self, String> {
-        if sets.names().any(|known| known == name) {
+    ///
+    /// # Errors
+    /// `invalid-argument`, with the names that there are.
+    pub(super) fn parse(name: &str, sets: &ToolSets, catalog: &Catalog) -> Result<Self, Failure> {
+        let is_there = [FULL, NONE].contains(&name) || sets.members(catalog, name).is_some();
+        if is_there {
             return Ok(Self(name.to_owned()));
         }
-        let known: Vec<_> = sets.names().map(|name| format!("`{name}`")).collect();
-        Err(format!(
-            "there is no toolset `{}`; there are {}",
-            one_line(name, 40),
-            known.join(", ")
-        ))
+        let known = sets.names(catalog).into_iter();
+        let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
+        let (name, known) = (one_line(name, 40), known.join(", "));
+        let message = format!("there is no toolset `{name}`; there are {known}");
+        Err(Failure::new(FailureCode::InvalidArgument, message).with("path", "toolset"))
     }
 
     /// The name.
@@ -50,12 +54,10 @@ impl Toolset {
             FULL => catalog.iter().filter(offered).cloned().map(Ok).collect(),
             NONE => Vec::new(),
             name => {
-                let names = sets.presets.get(name).into_iter().flatten();
-                let find = |name: &String| {
-                    let found = catalog.resolve(name, None);
-                    found.map_err(|error| error.to_string())
-                };
-                names.map(find).collect()
+                let members = sets.members(catalog, name).unwrap_or_default().into_iter();
+                members
+                    .map(|found| found.map_err(|e| e.to_string()))
+                    .collect()
             }
         }
     }
@@ -65,6 +67,8 @@ impl Toolset {
 mod tests {
     use std::collections::BTreeMap;
 
+    use openprogram_core::function::{Function, FunctionName};
+
     use super::*;
 
     #[test]
@@ -73,16 +77,22 @@ mod tests {
             presets: BTreeMap::from([("default".to_owned(), vec!["files.read".to_owned()])]),
             ..ToolSets::default()
         };
-        let parse = |name: &str| Toolset::parse(name, &sets);
+        let mut catalog = Catalog::default();
+        let mut paying = Function::new(FunctionName::new("bank", None, "pay"));
+        paying.gating.toolsets = vec!["default".to_owned(), "money".to_owned()];
+        catalog.add("bank", vec![paying]).unwrap();
+        let parse = |name: &str| Toolset::parse(name, &sets, &catalog);
         assert_eq!(parse("full").unwrap().tools(), ToolsWanted::Default);
-        for name in ["none", "default"] {
+        for name in ["none", "default", "money"] {
             let wanted = ToolsWanted::Preset(name.to_owned());
             assert_eq!(parse(name).unwrap().tools(), wanted);
         }
-        let unknown = "there is no toolset `all`; there are `full`, `none`, `default`";
-        assert_eq!(parse("all"), Err(unknown.to_owned()));
-        let functions = parse("default").unwrap();
-        let functions = functions.functions(&Catalog::default(), &sets);
+        let unknown = "there is no toolset `all`; there are `full`, `none`, `default`, `money`";
+        assert_eq!(parse("all").unwrap_err().message, unknown);
+        let functions = |name: &str| parse(name).unwrap().functions(&catalog, &sets);
+        assert_eq!(functions("money")[0].as_ref().unwrap().name.function, "pay");
+        // What the project lists is all that is in it.
+        let functions = functions("default");
         assert_eq!(
             functions,
             [Err("there is no function `files.read`".to_owned())]

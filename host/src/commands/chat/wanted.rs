@@ -60,7 +60,7 @@ impl Wanted {
             .await?;
         prepared.say_left_out(console.words());
         let model = prepared.runtime.writing_model()?.to_owned();
-        self.check(&prepared)?;
+        self.check(&prepared).await?;
         Ok((prepared, model))
     }
 
@@ -68,10 +68,10 @@ impl Wanted {
     ///
     /// # Errors
     /// `no-provider`, with what it does not do.
-    pub(super) fn check(&self, prepared: &Prepared) -> anyhow::Result<()> {
+    pub(super) async fn check(&self, prepared: &Prepared) -> anyhow::Result<()> {
         let mut request = TurnRequest::text("Hello.");
         request.turn.tools = ToolsWanted::Named(Vec::new());
         request.turn.web_search = self.web_search;
-        Ok(prepared.runtime.check_turn(request)?)
+        Ok(prepared.runtime.check_turn(request).await?)
     }
 }

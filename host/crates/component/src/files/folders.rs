@@ -51,6 +51,13 @@ impl Folders {
         }
     }
 
+    /// Whether one of them is known to the guest under this path.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let wanted = plain_path(path);
+        let mut granted = self.permissions.folders.iter();
+        granted.any(|(grant, _)| guest_name(&grant.what) == wanted)
+    }
+
     /// The folders for one call. It makes a few calls of the system, and none without folders.
     ///
     /// # Errors

@@ -1,6 +1,11 @@
 //! What a component says about itself, merged into its functions or refused by name.
 
-use openprogram_core::function::{Expose, ParameterSource, RenderRange};
+use std::time::Duration;
+
+use openprogram_core::function::{Expose, Offer, ParameterSource, RenderRange};
+use openprogram_core::gating::{
+    Caching, Comparison, Condition, Deferred, Effects, Gating, RequiredApproval,
+};
 
 use crate::assemble::functions;
 use crate::facts::{
@@ -68,8 +73,6 @@ fn everything_that_can_be_said_reaches_the_function() {
             ("system", r#""Be brief.""#),
             ("expose", r#""llm""#),
             ("render_range", r#"{"callers": 3, "subcalls": -1}"#),
-            ("requires_approval", r#""It pays.""#),
-            ("read_only", "true"),
         ],
         &[
             (
@@ -87,9 +90,6 @@ fn everything_that_can_be_said_reaches_the_function() {
     );
     let function = functions(&facts, "shop", "sha256:00").unwrap().remove(0);
     assert_eq!(function.name.to_string(), "acme:x/desk.greet");
-    let required = function.requires_approval.as_ref().unwrap();
-    assert_eq!(required.reason.as_deref(), Some("It pays."));
-    assert!(function.read_only);
     assert_eq!(function.name.component, "shop");
     assert_eq!(function.description, "Greets.");
     assert_eq!(
@@ -119,6 +119,71 @@ fn everything_that_can_be_said_reaches_the_function() {
     assert_eq!(times.source, ParameterSource::Context);
     assert_eq!(times.default, Some(3.into()));
     assert!(matches!(runtime.source, ParameterSource::Runtime(_)));
+}
+
+#[test]
+fn how_a_function_is_offered_reaches_it() {
+    let facts = facts(
+        &[
+            ("requires_approval", r#""It pays.""#),
+            ("read_only", "true"),
+            ("idempotent", "true"),
+            ("destructive", "false"),
+            ("open_world", "true"),
+            ("name", r#""say_hello""#),
+            ("description", r#""Says hello.""#),
+            ("category", r#""manners""#),
+            ("toolset", r#"["polite", "default"]"#),
+            ("unsafe_in", r#""telegram""#),
+            (
+                "available_if",
+                r#"{"any": [{"dir": "/data"}, {"env": "TOKEN"}]}"#,
+            ),
+            ("defer", r#""welcome""#),
+            ("cache_ttl", "1.5"),
+            ("cache", "true"),
+            ("timeout", "30"),
+        ],
+        &[],
+    );
+    let function = functions(&facts, "shop", "sha256:00").unwrap().remove(0);
+    let condition = Condition::Any(vec![
+        Condition::Dir("/data".to_owned()),
+        Condition::Env("TOKEN".to_owned()),
+    ]);
+    let gating = Gating {
+        toolsets: vec!["polite".to_owned(), "default".to_owned()],
+        unsafe_in: vec!["telegram".to_owned()],
+        available_if: Some(condition),
+        deferred: Some(Deferred {
+            words: "welcome".to_owned(),
+        }),
+        requires_approval: Some(RequiredApproval {
+            reason: Some("It pays.".to_owned()),
+            when: None,
+        }),
+        cache: Some(Caching {
+            ttl: Duration::from_millis(1_500),
+        }),
+        timeout: Some(Duration::from_secs(30)),
+    };
+    assert_eq!(function.gating, gating);
+    let effects = Effects {
+        read_only: true,
+        idempotent: true,
+        destructive: Some(false),
+        open_world: Some(true),
+    };
+    assert_eq!(function.effects, effects);
+    assert_eq!(
+        (
+            function.model_name.as_deref(),
+            function.model_description.as_deref(),
+            function.category.as_deref()
+        ),
+        (Some("say_hello"), Some("Says hello."), Some("manners"))
+    );
+    assert_eq!(function.summary(), "Says hello.");
 }
 
 #[test]
@@ -173,9 +238,13 @@ fn what_does_not_fit_a_function_is_refused_by_name() {
         );
     }
     let long = format!("\"{}\"", "x".repeat(1_001));
+    let forms = "it must be true, false, a text that says why, or `{\"when\": CONDITION, \"reason\": \
+                 \"why\"}`";
     for (value, problem) in [
-        ("3", "it must be true, false or a text that says why"),
-        ("\" \"", "it must be true, false or a text that says why"),
+        ("3", forms),
+        ("\" \"", forms),
+        (r#"{"reason": "why"}"#, forms),
+        (r#"{"when": {"env": "A"}, "who": "me"}"#, forms),
         (&long, "it is longer than 1000 bytes"),
     ] {
         refused(
@@ -184,6 +253,172 @@ fn what_does_not_fit_a_function_is_refused_by_name() {
             &format!("the attribute `requires_approval` of `greet`: {problem}"),
         );
     }
+}
+
+#[test]
+fn what_does_not_fit_how_a_function_is_offered_is_refused_by_name() {
+    let word = "it must be a word of 1 to 64 bytes, without spaces";
+    let seconds = "it must be a number of seconds from 0.001 to 604800";
+    let found = "it must be true, false or a text of words by which it is found";
+    for (key, value, problem) in [
+        (
+            "name",
+            r#""say hello""#,
+            "it must have 1 to 64 letters, digits, `_` and `-`",
+        ),
+        ("description", r#""  ""#, "it must not be empty"),
+        ("category", r#""two words""#, word),
+        ("toolset", "[]", "it must name 1 to 32"),
+        ("toolset", "[1]", word),
+        ("unsafe_in", r#""""#, word),
+        ("defer", "1", found),
+        ("cache", "3", "it must be true or false"),
+        ("cache_ttl", "3", "nothing is kept without `cache`"),
+        ("timeout", "0", seconds),
+        ("timeout", r#""3""#, seconds),
+        ("timeout", "604801", seconds),
+        ("idempotent", "1", "it must be true or false"),
+        ("destructive", "null", "it must be true or false"),
+        ("open_world", "[]", "it must be true or false"),
+        (
+            "available_if",
+            r#"{"env": 3}"#,
+            "`env` of a condition must be a name of 1 to 256 bytes",
+        ),
+    ] {
+        let expected = format!("the attribute `{key}` of `greet`: {problem}");
+        refused(&[(key, value)], &[], &expected);
+    }
+    refused(
+        &[("read_only", "true"), ("destructive", "true")],
+        &[],
+        "the attribute `destructive` of `greet`: what is `read_only` cannot be destructive",
+    );
+}
+
+/// The facts with another function beside, `desk.ask-NAME`.
+fn with_deciding(facts: Facts, parameters: &[TypeFact], result: TypeFact) -> Facts {
+    let mut facts = facts;
+    let parameters = parameters.iter().map(|ty| ParameterFact {
+        name: "arguments".to_owned(),
+        kind: ParameterKind::Value(ty.clone()),
+    });
+    facts.signature.functions.push(FunctionFact {
+        interface: Some("acme:x/desk@1.2.3".to_owned()),
+        name: "is-ready".to_owned(),
+        docs: String::new(),
+        parameters: parameters.collect(),
+        result: Some(result),
+        refused: None,
+    });
+    facts
+}
+
+#[test]
+fn a_function_that_a_condition_names_is_offered_to_nobody() {
+    let ready = ("available_if", r#"{"export": "is_ready"}"#);
+    let asks = ("requires_approval", r#"{"when": {"export": "is-ready"}}"#);
+    let reason = TypeFact::Option(Box::new(TypeFact::String));
+    for (attribute, parameters, result, expected) in [
+        (
+            ready,
+            &[][..],
+            TypeFact::Bool,
+            "it decides whether `greet` is available",
+        ),
+        (
+            asks,
+            &[],
+            TypeFact::Bool,
+            "it decides whether `greet` needs an approval",
+        ),
+        (
+            asks,
+            &[TypeFact::Json],
+            reason,
+            "it decides whether `greet` needs an approval",
+        ),
+    ] {
+        let facts = with_deciding(facts(&[attribute], &[]), parameters, result);
+        let functions = functions(&facts, "shop", "sha256:00").unwrap();
+        assert_eq!(functions[0].offer, Offer::Offered);
+        assert_eq!(functions[1].offer, Offer::NotOfferable(expected.to_owned()));
+    }
+    for (attribute, parameters, result, problem) in [
+        (
+            ready,
+            &[TypeFact::Json][..],
+            TypeFact::Bool,
+            "`is_ready`, which its condition names, must take nothing and return a `bool`",
+        ),
+        (
+            asks,
+            &[TypeFact::String],
+            TypeFact::Bool,
+            "`is-ready`, which its condition names, must take nothing or one `json`, the arguments \
+             of the call, and return a `bool`, or an `option<string>` that says why",
+        ),
+        (
+            ("available_if", r#"{"not": {"export": "nobody"}}"#),
+            &[],
+            TypeFact::Bool,
+            "its condition names a function `nobody`, which the same interface lacks",
+        ),
+    ] {
+        let facts = with_deciding(facts(&[attribute], &[]), parameters, result);
+        let error = functions(&facts, "shop", "sha256:00").unwrap_err();
+        let key = attribute.0;
+        assert_eq!(
+            error.to_string(),
+            format!("the attribute `{key}` of `greet`: {problem}")
+        );
+    }
+}
+
+#[test]
+fn what_arguments_are_compared_with_has_to_fit_them() {
+    let when = |condition: &str| format!(r#"{{"when": {condition}}}"#);
+    let value = when(r#"{"argument": "some-name", "in": ["a", "b"]}"#);
+    let facts = facts(&[("requires_approval", &value)], &[]);
+    let function = functions(&facts, "shop", "sha256:00").unwrap().remove(0);
+    let expected = Condition::Argument {
+        parameter: "some-name".to_owned(),
+        is: Comparison::OneOf(vec!["a".into(), "b".into()]),
+    };
+    let required = function.gating.requires_approval.unwrap();
+    assert_eq!(required.when, Some(expected));
+    for (condition, problem) in [
+        (
+            r#"{"argument": "nobody", "equals": 1}"#,
+            "its condition names an argument `nobody`, which the function lacks",
+        ),
+        (
+            r#"{"argument": "runtime", "equals": 1}"#,
+            "its condition names an argument `runtime`, which the function lacks",
+        ),
+        (
+            r#"{"argument": "some_name", "above": 1}"#,
+            "`some_name` is no number, so it is never above one",
+        ),
+        (
+            r#"{"argument": "times", "equals": 256}"#,
+            "`times` never has that value: `times`: expected an integer from 0 to \
+             255, got 256",
+        ),
+    ] {
+        let value = when(condition);
+        refused(
+            &[("requires_approval", &value)],
+            &[],
+            &format!("the attribute `requires_approval` of `greet`: {problem}"),
+        );
+    }
+    refused(
+        &[("available_if", r#"{"argument": "times", "equals": 1}"#)],
+        &[],
+        "the attribute `available_if` of `greet`: there are no arguments yet when a function is \
+         offered",
+    );
 }
 
 #[test]

@@ -53,3 +53,4 @@ pub use vote::{Elected, Tie, count_votes, rotation, tally_to_json};
 pub use weights::{
     WEIGHT_SUM_TOLERANCE, Weighed, WeightsError, pick_without_arguments, read_weights,
 };
+pub use words::signature_type;

@@ -13,8 +13,9 @@ const VALUE_CHARS: usize = 200;
 /// How many types inside each other a line spells out.
 const SPELLED_LEVELS_MAX: usize = 4;
 
-/// The word for a type in a signature.
-pub(super) fn signature_type(ty: &Type) -> &'static str {
+/// The word for a type in the signature of a menu or in a form.
+#[must_use]
+pub fn signature_type(ty: &Type) -> &'static str {
     match ty {
         Type::Bool => "bool",
         Type::Integer(_) => "int",

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use super::services::HostServices;
 use crate::failure::{Failure, FailureCode};
 use crate::function::FunctionRef;
+use crate::gating::Holds;
 use crate::totals::RunTotals;
 use crate::{Json, JsonObject};
 
@@ -150,4 +151,29 @@ impl CallError {
 pub trait FunctionHost: Send + Sync {
     /// Runs one function to its end, in an instance of its own. Dropping the future stops it.
     async fn call(&self, call: FunctionCall) -> CallOutcome;
+
+    /// Runs a function that a condition names, without any grant, in an instance of its own and
+    /// within tight limits. `arguments` are by shown name, as those of a call.
+    ///
+    /// The default asks nothing.
+    ///
+    /// # Errors
+    /// When it traps, fails or reaches a limit.
+    async fn ask(&self, function: &FunctionRef, arguments: JsonObject) -> Result<Json, CallError> {
+        let _ = arguments;
+        let message = format!("`{}` cannot be asked here", function.name);
+        Err(CallError::Internal(message))
+    }
+
+    /// Whether a folder is granted to the component under this path. The default does not know.
+    fn has_dir(&self, component: &str, path: &str) -> Holds {
+        let _ = (component, path);
+        Holds::Unknown
+    }
+
+    /// Whether this variable is granted to the component and set. The default does not know.
+    fn has_env(&self, component: &str, name: &str) -> Holds {
+        let _ = (component, name);
+        Holds::Unknown
+    }
 }

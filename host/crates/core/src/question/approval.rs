@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::grant::{Access, GrantKind};
 use crate::id::Timestamp;
+use crate::schema::sorted;
 use crate::{Json, JsonObject};
 
 /// Something that happens only when a person says so.
@@ -97,20 +98,6 @@ impl Approval {
             parts.push(vec![sends.url.clone(), sends.digest.clone()].into());
         }
         Json::Array(parts).to_string()
-    }
-}
-
-/// The value with the members of all objects in the order of their names.
-fn sorted(value: &Json) -> Json {
-    match value {
-        Json::Array(items) => items.iter().map(sorted).collect(),
-        Json::Object(members) => {
-            let mut names: Vec<_> = members.keys().collect();
-            names.sort();
-            let member = |name: &String| (name.clone(), sorted(&members[name]));
-            Json::Object(names.into_iter().map(member).collect())
-        }
-        other => other.clone(),
     }
 }
 

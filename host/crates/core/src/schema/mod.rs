@@ -12,6 +12,7 @@ mod json_schema;
 mod limits;
 mod name;
 mod number;
+mod sorted;
 mod words;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub use limits::{
 };
 pub use name::{names_equal, shown_name};
 pub(crate) use number::is_number;
+pub use sorted::sorted;
 pub(crate) use words::{kind_of, listed, quoted};
 
 use crate::Json;

@@ -49,15 +49,15 @@ pub(crate) async fn exec(
     request: ExecRequest,
 ) -> Result<ExecReply, Failure> {
     let deadline = Deadline::start(&ports.parts, request.timeout_ms);
-    let turn =
-        plan_turn(ports, frame, request).inspect_err(|failure| frame.note_refusal(failure))?;
+    let turn = plan_turn(ports, frame, request).await;
+    let turn = turn.inspect_err(|failure| frame.note_refusal(failure))?;
     exec_planned(ports, frame, &deadline, &turn).await
 }
 
 /// Checks one turn for the function of `frame`, which goes on beside it and is told of it.
 ///
 /// Its time runs from now.
-pub(crate) fn start(
+pub(crate) async fn start(
     ports: &Arc<Ports>,
     frame: &Arc<Frame>,
     request: ExecRequest,
@@ -65,6 +65,7 @@ pub(crate) fn start(
 ) -> Result<StartedTurn, Failure> {
     let deadline = Deadline::start(&ports.parts, request.timeout_ms);
     let turn = plan_started_turn(ports, frame, request, watcher)
+        .await
         .inspect_err(|failure| frame.note_refusal(failure))?;
     let (ports, frame) = (Arc::clone(ports), Arc::clone(frame));
     Ok(Box::pin(async move {
@@ -73,7 +74,7 @@ pub(crate) fn start(
 }
 
 /// Checks a turn that goes on beside its function, which runs tools of it.
-pub(crate) fn plan_started_turn(
+pub(crate) async fn plan_started_turn(
     ports: &Ports,
     frame: &Frame,
     mut request: ExecRequest,
@@ -81,7 +82,7 @@ pub(crate) fn plan_started_turn(
 ) -> Result<PlannedTurn, Failure> {
     let tools = local_tools(&request.local_tools, &watcher)?;
     request.host_tools.extend(tools);
-    plan_watched_turn(ports, frame, request, Some(watcher))
+    plan_watched_turn(ports, frame, request, Some(watcher)).await
 }
 
 /// Makes one turn that was checked, for the function of `frame` or the person at the top.

@@ -270,6 +270,23 @@ impl<'a> Work<'a> {
         Failure::limit("max_iterations", most.into(), message)
     }
 
+    /// Shows the model what it has looked for.
+    fn add_looked_up(&mut self) {
+        let known = &self.request.tools;
+        let looked_up = self.turn.tools.looked_up().into_iter();
+        let new = looked_up.filter(|spec| known.iter().all(|tool| tool.name != spec.name));
+        let new: Vec<_> = new.collect();
+        if new.is_empty() {
+            return;
+        }
+        let names: Vec<_> = new.iter().map(|spec| spec.name.clone()).collect();
+        self.next
+            .facts
+            .insert("tools_found".to_owned(), names.into());
+        self.request.tools.extend(new);
+        self.request.tools.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
     /// Puts the reply and its answers into the next request.
     fn go_on(
         &mut self,
@@ -303,6 +320,7 @@ impl<'a> Work<'a> {
             role: Role::User,
             content: results.collect(),
         });
+        self.add_looked_up();
         // What had to be called was called, or at least tried.
         if matches!(
             self.request.tool_choice,

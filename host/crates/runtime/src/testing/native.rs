@@ -5,24 +5,31 @@ use std::future::Future;
 use std::pin::Pin;
 
 use async_trait::async_trait;
-use openprogram_core::Json;
 use openprogram_core::catalog::Catalog;
 use openprogram_core::failure::Failure;
-use openprogram_core::function::{Function, FunctionName, Parameter, ParameterSource, RuntimeRole};
+use openprogram_core::function::{
+    Function, FunctionName, FunctionRef, Parameter, ParameterSource, RuntimeRole,
+};
+use openprogram_core::gating::Holds;
 use openprogram_core::guest::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
 use openprogram_core::schema::Type;
+use openprogram_core::{Json, JsonObject};
 
 /// What a closure is given: the call as a component would get it.
 pub type NativeCall = FunctionCall;
 
 type Outcome = Pin<Box<dyn Future<Output = Result<Json, CallError>> + Send>>;
 type Body = Box<dyn Fn(NativeCall) -> Outcome + Send + Sync>;
+type AskedBody = Box<dyn Fn(JsonObject) -> Outcome + Send + Sync>;
 
 /// A host whose functions are closures.
 #[derive(Default)]
 pub struct NativeFunctions {
     functions: Vec<Function>,
     bodies: BTreeMap<FunctionName, Body>,
+    asked: BTreeMap<FunctionName, AskedBody>,
+    variables: Vec<String>,
+    folders: Vec<String>,
     report: CallReport,
 }
 
@@ -39,6 +46,33 @@ impl NativeFunctions {
         let taken = self.bodies.insert(name, body);
         assert!(taken.is_none(), "`{}` is there already", function.name);
         self.functions.push(function);
+        self
+    }
+
+    /// Adds a function that conditions ask, with its answer.
+    #[must_use]
+    pub fn with_asked<B, F>(mut self, function: Function, body: B) -> Self
+    where
+        B: Fn(JsonObject) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Json, CallError>> + Send + 'static,
+    {
+        let body: AskedBody = Box::new(move |arguments| Box::pin(body(arguments)));
+        self.asked.insert(function.name.clone(), body);
+        self.functions.push(function);
+        self
+    }
+
+    /// Grants every component this variable, which is set.
+    #[must_use]
+    pub fn with_variable(mut self, name: &str) -> Self {
+        self.variables.push(name.to_owned());
+        self
+    }
+
+    /// Grants every component a folder under this path.
+    #[must_use]
+    pub fn with_folder(mut self, path: &str) -> Self {
+        self.folders.push(path.to_owned());
         self
     }
 
@@ -81,6 +115,24 @@ impl FunctionHost for NativeFunctions {
             result,
             report: self.report.clone(),
         }
+    }
+
+    async fn ask(&self, function: &FunctionRef, arguments: JsonObject) -> Result<Json, CallError> {
+        match self.asked.get(&function.name) {
+            Some(body) => body(arguments).await,
+            None => Err(CallError::Internal("no such function".to_owned())),
+        }
+    }
+
+    fn has_dir(&self, _: &str, path: &str) -> Holds {
+        self.folders.iter().any(|folder| folder == path).into()
+    }
+
+    fn has_env(&self, _: &str, name: &str) -> Holds {
+        self.variables
+            .iter()
+            .any(|variable| variable == name)
+            .into()
     }
 }
 

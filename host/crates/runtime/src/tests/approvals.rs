@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openprogram_core::Json;
-use openprogram_core::function::{Function, RequiredApproval};
+use openprogram_core::function::Function;
+use openprogram_core::gating::RequiredApproval;
 use openprogram_core::grant::{Access, GrantKind};
 use openprogram_core::guest::{ApprovalRequest, CallError};
 use openprogram_core::question::{Answer, QuestionBody, Receipt, Unanswered, unapproved};
@@ -56,12 +57,12 @@ async fn reach(call: NativeCall) -> Result<Json, CallError> {
 fn pay() -> Function {
     let amount =
         openprogram_core::function::Parameter::new("amount", Type::Integer(IntegerKind::U8));
-    Function {
-        requires_approval: Some(RequiredApproval {
-            reason: Some("It pays.".to_owned()),
-        }),
-        ..function("desk", "pay", "Pays.", [amount, hidden("account")])
-    }
+    let mut pay = function("desk", "pay", "Pays.", [amount, hidden("account")]);
+    pay.gating.requires_approval = Some(RequiredApproval {
+        reason: Some("It pays.".to_owned()),
+        when: None,
+    });
+    pay
 }
 
 fn functions() -> NativeFunctions {

@@ -198,10 +198,13 @@ async fn a_decision_is_shown_media_alone_and_of_known_kinds() {
 async fn a_turn_is_checked_without_being_made() {
     let model = model(Vec::new());
     let runtime = deciding(model.clone());
-    assert_eq!(runtime.check_turn(TurnRequest::text("Hello.")), Ok(()));
+    assert_eq!(
+        runtime.check_turn(TurnRequest::text("Hello.")).await,
+        Ok(())
+    );
     let mut searching = TurnRequest::text("Hello.");
     searching.turn.web_search = true;
-    let refused = runtime.check_turn(searching).unwrap_err();
+    let refused = runtime.check_turn(searching).await.unwrap_err();
     let part = "`scripted:text` is not known to search the web";
     assert!(refused.to_string().starts_with(part), "{refused}");
 }

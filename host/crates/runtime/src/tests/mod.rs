@@ -17,6 +17,7 @@ mod decisions;
 mod desk;
 mod flows;
 mod frames;
+mod gating;
 mod ladders;
 mod law_tools;
 mod limits;

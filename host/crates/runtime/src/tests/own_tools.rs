@@ -8,7 +8,8 @@ use std::time::Duration;
 use expect_test::expect;
 use openprogram_core::Json;
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::{Function, RequiredApproval};
+use openprogram_core::function::Function;
+use openprogram_core::gating::RequiredApproval;
 use openprogram_core::guest::{CallError, ExecRequest, ToolsWanted};
 use openprogram_core::host_tool::{HostTool, HostToolCall};
 use openprogram_core::session::{NodeQuery, NodeStatus};
@@ -194,10 +195,9 @@ impl Busy {
 }
 
 fn reading(name: &str) -> Function {
-    Function {
-        read_only: true,
-        ..function("shop", name, "", [super::text("x")])
-    }
+    let mut reading = function("shop", name, "", [super::text("x")]);
+    reading.effects.read_only = true;
+    reading
 }
 
 /// The functions `read` and `look`, which only read, and `write`, which does not; each takes a second.
@@ -207,7 +207,7 @@ fn slow(busy: &Busy, request: ExecRequest) -> NativeFunctions {
         move |_| busy.clone().work()
     };
     let mut asked = reading("asked");
-    asked.requires_approval = Some(RequiredApproval::default());
+    asked.gating.requires_approval = Some(RequiredApproval::default());
     working(request)
         .with(reading("read"), body(busy))
         .with(reading("look"), body(busy))
