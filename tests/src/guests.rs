@@ -22,6 +22,11 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The names of the guests and samples that the build script has compiled.
+pub fn compiled() -> impl Iterator<Item = &'static str> {
+    COMPILED.iter().map(|(name, _)| *name)
+}
+
 /// The bytes of a guest or sample.
 ///
 /// # Panics

@@ -11,6 +11,7 @@ pub mod hostile;
 pub mod many;
 pub mod metadata;
 pub mod serving;
+pub mod signatures;
 pub mod snapshot;
 pub mod soak;
 pub mod told;

@@ -3,6 +3,7 @@
 //! Builds from settings what a command needs and no more: a list of sessions needs no engine, an
 //! inspection no store. Nothing here knows how a command prints or ends.
 
+mod built;
 mod callable;
 mod components;
 mod fetching;
@@ -13,6 +14,7 @@ mod models;
 mod permitted;
 mod prepared;
 mod skills;
+mod tool_form;
 mod updated;
 mod watched;
 
@@ -34,6 +36,7 @@ use openprogram_providers::{OpenError, SetupError};
 use openprogram_runtime::{GrantError, ModelOpener, NoModels, Providers, Runtime, RuntimeParts};
 use openprogram_store::{Durability, SqliteStore};
 
+pub use self::built::load_built;
 use self::callable::{call_policy, catalog};
 use self::components::{Available, Loader};
 pub use self::granting::{GrantChange, GrantPlan, Granted, Standing};

@@ -10,10 +10,11 @@ use openprogram_core::function::{
     parameters_to_json_schema,
 };
 use openprogram_core::grant::GrantKind;
-use openprogram_core::schema::type_to_json_schema;
+use openprogram_core::schema::result_to_json_schema;
 use serde_json::json;
 
 use super::console::Console;
+use super::offered::{Dialect, Form, Wanted, print_offered};
 use super::settings_told::{settings_to_json, settings_told};
 use super::signature::{named_types, signature, type_text};
 use crate::app::App;
@@ -34,10 +35,20 @@ pub struct Args {
     /// Run nothing of the component; descriptions that only it can tell are left out
     #[arg(long)]
     no_run: bool,
+    /// Print the functions exactly as a model reads them, and nothing else
+    #[arg(long = "as", value_name = "FORM")]
+    form: Option<Form>,
+    /// With `--as tools`, the form of these servers, in place of that of the model
+    #[arg(long, requires = "form", conflicts_with = "model")]
+    dialect: Option<Dialect>,
+    /// With `--as tools`, the form in which this model is sent them; without it, that of the project
+    #[arg(long, value_name = "PROVIDER:MODEL", requires = "form")]
+    model: Option<String>,
     /// Print {"digest", "functions": [{"name", "interface", "description", "parameters", "returns",
     /// "hidden": [{"name", "schema", "description", "required"}], "offerable", "reason", "settings",
-    /// "form"}], "imports", "grants"}; settings are those of the metadata, each with what holds, and
-    /// the form has a row for each parameter that a person fills in
+    /// "form"}], "imports", "grants"}, or with `--as` {"tools"}, {"menu"} or {"wit"}; settings are
+    /// those of the metadata, each with what holds, and the form has a row for each parameter that a
+    /// person fills in
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -53,6 +64,15 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         .await?;
     for notice in component.notices() {
         console.say(&format!("note: {notice}"));
+    }
+    if let Some(form) = args.form {
+        let wanted = Wanted {
+            form,
+            dialect: args.dialect,
+            model: args.model.as_deref(),
+            json: args.json,
+        };
+        return print_offered(component.functions(), wanted, app, console);
     }
     if args.json {
         console.json(&to_json(&component))?;
@@ -119,7 +139,7 @@ pub(super) fn function_to_json(function: &Function) -> Json {
         "description": function.description,
         "parameters": parameters_to_json_schema(function.visible_parameters()),
         "hidden": hidden,
-        "returns": function.returns.as_ref().map(type_to_json_schema),
+        "returns": function.returns.as_ref().map(result_to_json_schema),
         "offerable": reason.is_none(),
         "reason": reason,
         "settings": settings_to_json(function),

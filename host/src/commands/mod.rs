@@ -13,6 +13,7 @@ mod evaluate;
 mod grant_lines;
 mod graph;
 mod hints;
+mod offered;
 mod progress;
 mod questions;
 mod refused;
@@ -22,6 +23,7 @@ mod signature;
 mod spent;
 mod stop;
 mod time;
+mod wit_text;
 
 mod add;
 mod audit;
@@ -111,7 +113,7 @@ impl Command {
     async fn start(self, found: Found, console: &mut Console) -> anyhow::Result<()> {
         match self {
             Self::New(args) => new::run(&args, console),
-            Self::Build(args) => build::run(&args, console),
+            Self::Build(args) => build::run(&args, &found.settings.current_folder, console).await,
             Self::Inspect(args) => inspect::run(args, &app(found)?, console).await,
             Self::Add(args) => add::run(&args, &app(found)?, console).await,
             Self::Update(args) => update::run(&args, &app(found)?, console).await,

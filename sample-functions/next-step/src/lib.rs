@@ -8,7 +8,11 @@ pub mod next_step {
     use openprogram_guest::{Failure, Json, Request, Runtime, json, menu};
 
     /// Route a message to the step that fits.
-    pub fn route(message: String, runtime: &Runtime) -> Result<Json, Failure> {
+    pub fn route(
+        /// The message of a customer.
+        message: String,
+        runtime: &Runtime,
+    ) -> Result<Json, Failure> {
         let options = menu! {
             analyze: fn analyze_mood,
             fallback: fn reply_politely,
@@ -18,7 +22,11 @@ pub mod next_step {
     }
 
     /// Handle a ticket: look things up, then decide how it ends.
-    pub fn work_and_close(ticket: String, runtime: &Runtime) -> Result<Json, Failure> {
+    pub fn work_and_close(
+        /// The ticket, in the words of the customer.
+        ticket: String,
+        runtime: &Runtime,
+    ) -> Result<Json, Failure> {
         let choices = menu! {
             refund: fn refund_order,
             escalate: fn call_a_person,
@@ -28,7 +36,11 @@ pub mod next_step {
     }
 
     /// Go on after a step that failed.
-    pub fn go_on(problem: String, runtime: &Runtime) -> Result<Json, Failure> {
+    pub fn go_on(
+        /// What went wrong.
+        problem: String,
+        runtime: &Runtime,
+    ) -> Result<Json, Failure> {
         let options = menu! {
             retry: fn try_again,
             skip: "SKIPPED",
@@ -44,7 +56,11 @@ pub mod next_step {
     }
 
     /// Decide about a release. The pick is a value of Rust, so here there is something to match.
-    pub fn review_release(notes: String, runtime: &Runtime) -> Result<String, Failure> {
+    pub fn review_release(
+        /// The notes of the release.
+        notes: String,
+        runtime: &Runtime,
+    ) -> Result<String, Failure> {
         let prompt = format!("Review these notes: {notes}");
         let picked = decision::pick(&prompt, &Menu::of::<Verdict>().runtime(runtime))?;
         Ok(match picked.read()? {
@@ -99,7 +115,10 @@ pub mod next_step {
     }
 
     /// Tell the mood of a message.
-    pub fn analyze_mood(text: String) -> String {
+    pub fn analyze_mood(
+        /// The text to judge.
+        text: String,
+    ) -> String {
         let glad = text.contains("thank");
         if glad { "glad" } else { "neutral" }.to_owned()
     }
@@ -110,12 +129,18 @@ pub mod next_step {
     }
 
     /// Pay an order back.
-    pub fn refund_order(order: String) -> String {
+    pub fn refund_order(
+        /// The number of the order.
+        order: String,
+    ) -> String {
         format!("refunded {order}")
     }
 
     /// Hand over to a person.
-    pub fn call_a_person(why: String) -> String {
+    pub fn call_a_person(
+        /// What the person has to know.
+        why: String,
+    ) -> String {
         format!("a person was called: {why}")
     }
 

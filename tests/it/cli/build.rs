@@ -11,7 +11,7 @@ use super::project;
 ///
 /// Tests run at once and cargo tells packages of one target folder apart by their name and their path
 /// inside their workspace, so each test needs a name of its own.
-fn manifest(name: &str, crate_type: &str) -> String {
+pub(super) fn manifest(name: &str, crate_type: &str) -> String {
     let root = guests::root().canonicalize().unwrap();
     let sdk = root.join("guest-sdk");
     let samples = fs::read_to_string(root.join("sample-functions/Cargo.toml")).unwrap();
@@ -27,12 +27,19 @@ fn manifest(name: &str, crate_type: &str) -> String {
 
 /// A folder `greeter` for a package that builds where the samples are built.
 fn greeter() -> Project {
+    package("greeter")
+}
+
+/// A folder of this name for a package that builds where the samples are built.
+pub(super) fn package(name: &str) -> Project {
     let root = guests::root().canonicalize().unwrap();
     let target = root.join("sample-functions/target");
     let config = format!("[build]\ntarget-dir = \"{}\"\n", target.display());
     let lock = fs::read_to_string(root.join("sample-functions/Cargo.lock")).unwrap();
-    let project = project().with_toolchain().file("greeter/Cargo.lock", lock);
-    project.file("greeter/.cargo/config.toml", config)
+    let project = project()
+        .with_toolchain()
+        .file(&format!("{name}/Cargo.lock"), lock);
+    project.file(&format!("{name}/.cargo/config.toml"), config)
 }
 
 const SOURCE: &str = "

@@ -60,6 +60,10 @@ pub(super) const PROVIDERS: Arrows = Arrows {
                 "openai",
             ],
         ),
+        (
+            "shown",
+            &["profile", "failure", "anthropic", "openai", "server"],
+        ),
         ("replay", &["profile", "requests", "transport", "server"]),
         (
             "known",

@@ -1,7 +1,5 @@
-//! The allowed arrows between the modules of each crate.
-//!
-//! A table lists modules lowest first, each with what it may use; a module uses only lines above
-//! its own, so that no table can hold a loop.
+//! The allowed arrows between the modules of each crate. A table lists modules lowest first, each with
+//! what it may use; a module uses only lines above its own, so that no table can hold a loop.
 
 use super::adapter_tables::{PROVIDERS, STORE};
 use super::component_table::COMPONENT;
@@ -29,6 +27,8 @@ const CORE: Arrows = Arrows {
         ("function", &["schema", "gating"]),
         ("catalog", &["function", "schema"]),
         ("tool", &["function", "schema"]),
+        ("tool_schema", &["function", "schema"]),
+        ("lint", &["function", "schema"]),
         ("host_tool", &["failure", "tool"]),
         ("tool_filter", &["schema", "function", "catalog"]),
         ("tool_search", &["text", "function", "tool"]),

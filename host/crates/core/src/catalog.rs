@@ -200,6 +200,11 @@ impl Catalog {
         if found.is_empty() {
             found = matching(&mut self.iter());
         }
+        // A whole name means its function, whichever others end in it.
+        let is_whole = |f: &FunctionRef| names_equal(&f.name.to_string(), name);
+        if found.len() > 1 && found.iter().any(is_whole) {
+            found.retain(is_whole);
+        }
         match found.len() {
             1 => Ok(found.swap_remove(0)),
             0 => Err(ResolveError::NotFound {
@@ -349,6 +354,18 @@ mod tests {
         }
         check("add", None, "plain plain.add");
         check("plain.add", None, "plain plain.add");
+    }
+
+    #[test]
+    fn a_whole_name_means_its_function_whichever_others_end_in_it() {
+        let mut catalog = Catalog::default();
+        let in_world = function("till", None, "sum");
+        let in_interface = function("till", Some("acme:shop/desk"), "sum");
+        catalog.add("till", vec![in_world, in_interface]).unwrap();
+        for name in ["till.sum", "acme:shop/desk.sum"] {
+            assert_eq!(catalog.resolve(name, None).unwrap().name.to_string(), name);
+        }
+        assert!(catalog.resolve("sum", None).is_err());
     }
 
     #[test]

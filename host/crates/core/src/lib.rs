@@ -25,6 +25,10 @@ pub mod catalog;
 
 pub mod tool;
 
+pub mod tool_schema;
+
+pub mod lint;
+
 pub mod host_tool;
 pub mod tool_filter;
 pub mod tool_search;

@@ -10,6 +10,7 @@ use openprogram_core::function::{
     Function, FunctionName, Offer, Parameter, ParameterSource, RuntimeRole,
 };
 use openprogram_core::schema::{Type, shown_name};
+use openprogram_core::tool_schema::check_tool_schema;
 
 use crate::error::MetadataError;
 use crate::facts::{
@@ -132,6 +133,11 @@ fn function(
         }
     }
     function.parameters = parameters;
+    if function.offer == Offer::Offered
+        && let Err(reason) = check_tool_schema(&function)
+    {
+        function.offer = Offer::NotOfferable(reason);
+    }
     Ok(function)
 }
 

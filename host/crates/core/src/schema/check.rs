@@ -506,6 +506,16 @@ mod tests {
                     "{\"some\": 1}",
                     "WrongType `v.some`: expected a boolean, got an integer",
                 ),
+                (
+                    Lenient,
+                    "true",
+                    "{\"some\":true} [v: read as {\"some\": value}]",
+                ),
+                (
+                    Lenient,
+                    "[]",
+                    "WrongType `v`: expected a boolean, got an array",
+                ),
             ],
         );
         let fields = vec![

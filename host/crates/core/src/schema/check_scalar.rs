@@ -12,7 +12,7 @@ use super::words::{kind_of, quoted};
 use crate::Json;
 
 /// The floats that JSON numbers cannot hold, as results write them.
-const NOT_FINITE: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+pub(super) const NOT_FINITE: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
 impl Checker {
     pub(super) fn boolean(&mut self, value: &mut Json) -> Result<(), CheckError> {

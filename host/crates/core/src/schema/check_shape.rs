@@ -161,6 +161,15 @@ impl Checker {
             Some(("some", some)) => {
                 self.nested(|checker| checker.at("some", |checker| checker.value(some, inner)))
             }
+            _ if self.lenient() => {
+                // What is no wrapper can only be the value itself.
+                self.nested(|checker| checker.value(value, inner))?;
+                self.note("read as {\"some\": value}".to_owned());
+                let mut some = JsonObject::new();
+                some.insert("some".to_owned(), value.take());
+                *value = Json::Object(some);
+                Ok(())
+            }
             _ => Err(wrong_type("null or {\"some\": value}", value)),
         }
     }

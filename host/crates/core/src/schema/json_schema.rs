@@ -16,6 +16,41 @@ pub fn type_to_json_schema(ty: &Type) -> Json {
     Json::Object(present(ty))
 }
 
+/// The schema of a result of one type: as [`type_to_json_schema`], with the words that stand for floats
+/// of which JSON has no number.
+#[must_use]
+pub fn result_to_json_schema(ty: &Type) -> Json {
+    let mut schema = type_to_json_schema(ty);
+    let_words_stand_for_numbers(&mut schema);
+    schema
+}
+
+fn let_words_stand_for_numbers(schema: &mut Json) {
+    let Json::Object(object) = schema else {
+        return;
+    };
+    if object.get("type").is_some_and(|ty| ty == "number") {
+        let words = super::NOT_FINITE.map(Json::from).to_vec();
+        object.shift_remove("type");
+        let words = self::schema([("type", "string".into()), ("enum", words.into())]);
+        let both = any_of([of_type("number"), words]);
+        object.extend(both);
+        return;
+    }
+    for (keyword, value) in object {
+        match (keyword.as_str(), value) {
+            ("properties", Json::Object(all)) => {
+                all.values_mut().for_each(let_words_stand_for_numbers);
+            }
+            ("anyOf" | "prefixItems", Json::Array(all)) => {
+                all.iter_mut().for_each(let_words_stand_for_numbers);
+            }
+            ("items" | "additionalProperties", inner) => let_words_stand_for_numbers(inner),
+            _ => {}
+        }
+    }
+}
+
 /// One property of an object schema.
 #[derive(Clone, Copy, Debug)]
 pub struct Property<'a> {
@@ -410,6 +445,38 @@ mod tests {
         ] {
             check(&ty, &expected);
         }
+    }
+
+    #[test]
+    fn results_may_be_words_where_json_has_no_number() {
+        let float = json!({"anyOf": [
+            {"type": "number"},
+            {"type": "string", "enum": ["NaN", "Infinity", "-Infinity"]},
+        ]});
+        let list = Type::List(boxed(Type::Float32));
+        let ty = Type::Tuple(vec![Type::Float64, list, Type::String]);
+        let expected = json!({
+            "type": "array",
+            "prefixItems": [float, {"type": "array", "items": float}, {"type": "string"}],
+            "items": false,
+            "minItems": 3,
+            "maxItems": 3,
+        });
+        assert_eq!(result_to_json_schema(&ty).to_string(), expected.to_string());
+        // A property of the name of a keyword is none.
+        let field = Field {
+            description: Some("How much.".to_owned()),
+            ..Field::new("type", Type::Float64)
+        };
+        let record = Type::Record(Arc::new(RecordType {
+            name: None,
+            description: None,
+            fields: vec![field],
+        }));
+        let schema = result_to_json_schema(&record);
+        let mut described = json!({"description": "How much."});
+        described["anyOf"] = float["anyOf"].clone();
+        assert_eq!(schema["properties"]["type"], described);
     }
 
     #[test]

@@ -17,10 +17,13 @@ mod words;
 
 use std::sync::Arc;
 
+use check_scalar::NOT_FINITE;
+
 pub use check::{CheckError, CheckMode, Checked, Coercion, Mismatch, check_object, check_value};
 pub(crate) use check::{Member, check_members};
 pub use json_schema::{
-    Property, properties_to_json_schema, record_to_json_schema, type_to_json_schema,
+    Property, properties_to_json_schema, record_to_json_schema, result_to_json_schema,
+    type_to_json_schema,
 };
 pub use limits::{
     BYTES_MAX, COERCIONS_LISTED_MAX, ITEMS_MAX, JSON_DEPTH_MAX, NUMBER_DIGITS_MAX, STRING_BYTES_MAX,
