@@ -32,6 +32,7 @@ use openprogram_runtime::{Runtime, RuntimeParts};
 
 use openprogram_store::{Durability, SqliteStore};
 
+use crate::declared::Declared;
 use crate::guests;
 
 /// Compiled code is kept beside what the build script made, and thrown away with it.
@@ -75,6 +76,7 @@ pub struct TestHost {
     run_limits: RunLimits,
     admission: AdmissionLimits,
     tool_sets: ToolSets,
+    pub(crate) declared: Declared,
     store: Arc<dyn SessionStore>,
 }
 
@@ -119,6 +121,7 @@ impl TestHost {
             run_limits: RunLimits::default(),
             admission: AdmissionLimits::default(),
             tool_sets: ToolSets::default(),
+            declared: Declared::default(),
             store: Arc::new(MemoryStore::default()),
         }
     }
@@ -256,7 +259,7 @@ impl TestHost {
             let component =
                 LoadedComponent::load(&self.engine, &name, bytes, MetadataMode::Run).await;
             let component = component.unwrap_or_else(|error| panic!("guest `{name}`: {error}"));
-            let added = catalog.add(&name, component.functions().to_vec());
+            let added = catalog.add(&name, self.declared.of(&component));
             added.expect("the functions of guests have different names");
             let mut permissions = self.permissions.get(&name).cloned().unwrap_or_default();
             permissions.component = name;

@@ -3,6 +3,7 @@
 //! A test reads as given, when, then; what it takes to get there is here.
 
 pub mod cli;
+mod declared;
 pub mod foreign;
 pub mod fuzz;
 pub mod guests;

@@ -4,6 +4,7 @@
 mod calls;
 mod cpu;
 mod decider;
+mod declared;
 mod hostile;
 mod loading;
 mod memory;
