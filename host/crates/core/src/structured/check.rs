@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::error::{Issue, IssueCode, StructuredCode, StructuredError};
-use super::limits::{CHECK_DEPTH_MAX, CHECK_STEPS_MAX, ISSUES_MAX, PATTERN_CHARS_MAX};
+use super::limits::{CHECK_DEPTH_MAX, CHECK_STEPS_MAX, ISSUES_MAX, PATTERN_CHARS_MAX, PLACES_MAX};
 use super::rule::{Node, NodeId, Rule, Sized};
-use super::shape::{cut, joined};
+use super::shape::{cut, push_step};
 use crate::Json;
 
 /// Checks replies against one schema.
@@ -46,6 +46,7 @@ impl Validator {
             steps_left: CHECK_STEPS_MAX,
             pattern_left: PATTERN_CHARS_MAX,
             gave_up: false,
+            places_left: PLACES_MAX,
             depth: 0,
             quiet: 0,
             path: Vec::new(),
@@ -82,13 +83,14 @@ pub(super) enum Step<'a> {
     Index(usize),
 }
 
+/// The steps as a JSON pointer, as far as it is told: its work does not grow with the names.
 fn pointer(steps: &[Step<'_>]) -> String {
     let mut path = String::new();
     for step in steps {
-        path = match step {
-            Step::Name(name) => joined(&path, name),
-            Step::Index(index) => joined(&path, &index.to_string()),
-        };
+        match step {
+            Step::Name(name) => push_step(&mut path, name),
+            Step::Index(index) => push_step(&mut path, &index.to_string()),
+        }
         if path.len() > super::limits::PATH_BYTES_MAX {
             break;
         }
@@ -103,6 +105,8 @@ pub(super) struct Checking<'a> {
     pub(super) pattern_left: u64,
     /// The limits are reached: nothing more is looked at, and the result means nothing.
     pub(super) gave_up: bool,
+    /// How many places may still be noted. At 0 the value does not fit and the check ends.
+    pub(super) places_left: usize,
     pub(super) depth: usize,
     /// Above 0 only the answer is wanted, not the places.
     pub(super) quiet: usize,
@@ -120,12 +124,18 @@ impl<'a> Checking<'a> {
         }
     }
 
+    /// Pays for names that are looked up: each byte of one is read.
+    pub(super) fn pay_names<'n>(&mut self, names: impl IntoIterator<Item = &'n String>) {
+        let steps = names.into_iter().map(|name| 1 + name.len() / 16).sum();
+        self.pay(steps);
+    }
+
     pub(super) fn node(&mut self, id: NodeId, value: &'a Json) -> bool {
         self.pay(1);
         if self.depth == CHECK_DEPTH_MAX {
             self.gave_up = true;
         }
-        if self.gave_up {
+        if self.gave_up || self.places_left == 0 {
             return false;
         }
         let rules = match &self.nodes[id] {
@@ -153,9 +163,10 @@ impl<'a> Checking<'a> {
         fits
     }
 
-    /// Whether nothing more can be learned: given up, or a place that does not fit is enough.
+    /// Whether nothing more can be learned: given up, or a place that does not fit is enough, or
+    /// enough places are known.
     pub(super) fn is_decided(&self, fits: bool) -> bool {
-        self.gave_up || !fits && self.quiet > 0
+        self.gave_up || self.places_left == 0 || !fits && self.quiet > 0
     }
 
     /// Whether a value fits, without telling where it does not.
@@ -206,9 +217,10 @@ impl<'a> Checking<'a> {
 
     /// Notes that the keyword at hand is not fulfilled.
     pub(super) fn violated(&mut self) -> bool {
-        if self.quiet == 0 {
+        if self.quiet == 0 && self.places_left > 0 {
             // Writing two paths is more work than most checks.
-            self.pay(16);
+            self.pay(16 + self.path.len() + self.schema_path.len());
+            self.places_left -= 1;
             self.issues.insert(Issue {
                 path: pointer(&self.path),
                 schema_path: pointer(&self.schema_path),

@@ -39,7 +39,7 @@ impl<'a> Checking<'a> {
         let mut fits = true;
         match rule {
             Rule::Properties(by_name) => {
-                self.pay(by_name.len());
+                self.pay_names(by_name.iter().map(|(name, _)| name));
                 for (name, node) in by_name {
                     if let Some(member) = members.get(name) {
                         let step = Step::Name(name);
@@ -64,7 +64,7 @@ impl<'a> Checking<'a> {
             } => {
                 let is_closed = matches!(self.nodes[*node], Node::Always(false));
                 for (name, member) in members {
-                    self.pay(1);
+                    self.pay_names([name]);
                     if known.contains(name) || patterns.iter().any(|p| self.matches(p, name)) {
                         continue;
                     }
@@ -84,12 +84,17 @@ impl<'a> Checking<'a> {
     pub(super) fn names(&mut self, node: NodeId, members: &JsonObject) -> bool {
         let mut fits = true;
         for name in members.keys() {
+            self.pay_names([name]);
+            if self.gave_up {
+                return false;
+            }
             let name = Json::from(name.as_str());
             let mut alone = Checking {
                 nodes: self.nodes,
                 steps_left: self.steps_left,
                 pattern_left: self.pattern_left,
                 gave_up: self.gave_up,
+                places_left: self.places_left,
                 depth: self.depth,
                 quiet: 1,
                 path: Vec::new(),
@@ -111,6 +116,7 @@ impl<'a> Checking<'a> {
         value: &'a Json,
     ) -> bool {
         let mut fits = true;
+        self.pay_names(schemas.iter().map(|(name, _)| name));
         for (name, node) in schemas {
             if members.contains_key(name) {
                 self.schema_path.push(Step::Name(name));

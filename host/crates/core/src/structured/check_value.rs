@@ -92,11 +92,14 @@ impl Checking<'_> {
         let fits = match rule {
             Rule::Size(_, side, bound) => has_size(members.len(), *side, *bound),
             Rule::Required(names) => {
-                self.pay(names.len());
+                self.pay_names(names);
                 names.iter().all(has)
             }
             Rule::DependentRequired(by_name) => {
-                self.pay(by_name.iter().map(|(_, names)| names.len() + 1).sum());
+                for (name, names) in by_name {
+                    self.pay_names([name]);
+                    self.pay_names(names);
+                }
                 let mut there = by_name.iter().filter(|(name, _)| has(name));
                 there.all(|(_, names)| names.iter().all(has))
             }

@@ -4,6 +4,10 @@
 pub const SCHEMA_BYTES_MAX: usize = 1024 * 1024;
 /// The most schemas inside one schema; more are an `invalid_schema`.
 pub const SCHEMA_NODES_MAX: usize = 4096;
+/// How many bytes the paths of all schemas inside one schema and of their keywords may have
+/// together: a long name that holds many schemas counts once for each of them. More are an
+/// `invalid_schema`.
+pub const SCHEMA_PATHS_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How many levels of arrays and objects a schema may have below its root: fifty objects inside
 /// each other. Deeper ones are an `invalid_schema`.
 pub const SCHEMA_DEPTH_MAX: usize = 100;
@@ -20,5 +24,8 @@ pub const CHECK_STEPS_MAX: u64 = 4_000_000;
 pub const CHECK_DEPTH_MAX: usize = 400;
 /// How many places one error names.
 pub const ISSUES_MAX: usize = 20;
+/// How many places that do not fit one check looks for. The ones that an error names are the first
+/// of these in order; a check that finds so many ends.
+pub const PLACES_MAX: usize = 4096;
 /// How many bytes of a path are told; keys of a reply can be of any length.
 pub const PATH_BYTES_MAX: usize = 256;

@@ -26,7 +26,8 @@ pub use error::{Issue, IssueCode, StructuredCode, StructuredError};
 pub use format::{Fallback, ResponseFormat};
 pub use limits::{
     CHECK_DEPTH_MAX, CHECK_STEPS_MAX, ISSUES_MAX, PATH_BYTES_MAX, PATTERN_CHARS_MAX,
-    PATTERN_SIZE_MAX, SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX,
+    PATTERN_SIZE_MAX, PLACES_MAX, SCHEMA_BYTES_MAX, SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX,
+    SCHEMA_PATHS_BYTES_MAX,
 };
 pub use repair::render_repair;
 pub use submit::{

@@ -2,7 +2,7 @@
 
 use super::error::{StructuredCode, StructuredError};
 use super::keyword::{Holds, TYPES, holds};
-use super::limits::{PATH_BYTES_MAX, SCHEMA_NODES_MAX};
+use super::limits::{PATH_BYTES_MAX, SCHEMA_NODES_MAX, SCHEMA_PATHS_BYTES_MAX};
 use crate::Json;
 
 /// Whether a value has more levels of arrays and objects below its root. Never goes deeper.
@@ -23,8 +23,27 @@ pub(super) fn is_deeper(value: &Json, levels: usize) -> bool {
 /// # Errors
 /// `invalid_schema` at the first place that is wrong.
 pub(super) fn check_shape(schema: &Json) -> Result<(), StructuredError> {
-    let mut n_nodes = 0;
-    check_node(schema, "", &mut n_nodes)
+    check_node(schema, "", &mut Size::default())
+}
+
+/// What was met of a schema so far.
+#[derive(Default)]
+struct Size {
+    n_nodes: usize,
+    paths_bytes: usize,
+}
+
+impl Size {
+    /// Counts so many paths of a length, before one of them is written.
+    fn add_paths(&mut self, n: usize, len: usize) -> Result<(), StructuredError> {
+        self.paths_bytes += n * len;
+        if self.paths_bytes <= SCHEMA_PATHS_BYTES_MAX {
+            return Ok(());
+        }
+        let message = "the names in the schema are too long for so many schemas below them; use \
+                       shorter names";
+        Err(StructuredError::new(StructuredCode::InvalidSchema, message))
+    }
 }
 
 fn invalid(path: &str, what: &str) -> StructuredError {
@@ -33,9 +52,9 @@ fn invalid(path: &str, what: &str) -> StructuredError {
     StructuredError::at(StructuredCode::InvalidSchema, path, message)
 }
 
-fn check_node(schema: &Json, path: &str, n_nodes: &mut usize) -> Result<(), StructuredError> {
-    *n_nodes += 1;
-    if *n_nodes > SCHEMA_NODES_MAX {
+fn check_node(schema: &Json, path: &str, size: &mut Size) -> Result<(), StructuredError> {
+    size.n_nodes += 1;
+    if size.n_nodes > SCHEMA_NODES_MAX {
         let message = format!("the schema holds more than {SCHEMA_NODES_MAX} schemas");
         return Err(StructuredError::new(StructuredCode::InvalidSchema, message));
     }
@@ -45,20 +64,23 @@ fn check_node(schema: &Json, path: &str, n_nodes: &mut usize) -> Result<(), Stru
         _ => return Err(invalid(path, "a schema is an object, `true` or `false`")),
     };
     for (keyword, value) in object {
+        size.add_paths(1, path.len() + keyword.len())?;
         let Some(holds) = holds(keyword) else {
             continue;
         };
         let path = joined(path, keyword);
         match (holds, value) {
-            (Holds::Schema, _) => check_node(value, &path, n_nodes)?,
+            (Holds::Schema, _) => check_node(value, &path, size)?,
             (Holds::Schemas, Json::Array(schemas)) if !schemas.is_empty() => {
+                size.add_paths(schemas.len(), path.len())?;
                 for (index, schema) in schemas.iter().enumerate() {
-                    check_node(schema, &joined(&path, &index.to_string()), n_nodes)?;
+                    check_node(schema, &joined(&path, &index.to_string()), size)?;
                 }
             }
             (Holds::SchemasByName, Json::Object(schemas)) => {
+                size.add_paths(schemas.len(), path.len())?;
                 for (name, schema) in schemas {
-                    check_node(schema, &joined(&path, name), n_nodes)?;
+                    check_node(schema, &joined(&path, name), size)?;
                 }
             }
             _ => {
@@ -131,6 +153,18 @@ fn are_unique(texts: &[Json]) -> bool {
 /// A JSON pointer with one more step.
 pub(super) fn joined(path: &str, step: &str) -> String {
     format!("{path}/{}", step.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Puts one more step at the end of a path, of a long name only what is told of a path.
+pub(super) fn push_step(path: &mut String, step: &str) {
+    path.push('/');
+    for part in step.chars().take(PATH_BYTES_MAX + 1) {
+        match part {
+            '~' => path.push_str("~0"),
+            '/' => path.push_str("~1"),
+            other => path.push(other),
+        }
+    }
 }
 
 /// A path as it is told.
