@@ -58,7 +58,7 @@ impl UsedUp {
         self.n_bytes = self.n_bytes.saturating_add(bytes as u64);
     }
 
-    /// Counts a reply that was cut inside a call.
+    /// Counts a reply with calls that was cut off.
     pub(crate) fn count_cut(&mut self) {
         self.n_cut += 1;
     }

@@ -195,7 +195,8 @@ impl<'a> Work<'a> {
         reply: &ModelReply,
         is_last: bool,
     ) -> Result<Option<Failure>, Failure> {
-        let is_cut = reply.stop == StopReason::Length && calls.iter().any(|c| c.parsed.is_err());
+        // Arguments that can be read may be cut as well, and more calls may have been meant.
+        let is_cut = reply.stop == StopReason::Length;
         let acting = Acting {
             ports: self.ports,
             asker: &self.asker,
@@ -346,8 +347,8 @@ fn in_history(reply: &ModelReply, calls: &[WantedCall]) -> Vec<ContentBlock> {
 }
 
 /// The answer to calls of a reply that was cut off.
-const CUT: &str = "Not run: your message was cut off at its length limit inside the arguments of \
-                   a call. Call again with shorter arguments, one call at a time.";
+const CUT: &str = "Not run: your message was cut off at its length limit, so no call of it is made. \
+                   Call again with shorter arguments, one call at a time.";
 
 /// Whether an id can be sent back: it says something and is no longer than ids are.
 fn is_id(id: &str) -> bool {

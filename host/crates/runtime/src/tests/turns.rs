@@ -195,8 +195,8 @@ async fn a_reply_cut_inside_a_call_runs_none_of_its_calls() {
     let (model, runtime, outcome) =
         work(turn(&["nothing", "count"]), vec![cut(), "done".into()]).await;
     assert_eq!(told(&outcome), json!({"ok": "done"}));
-    let told_of_cut = "Not run: your message was cut off at its length limit inside the arguments of \
-                       a call. Call again with shorter arguments, one call at a time.";
+    let told_of_cut = "Not run: your message was cut off at its length limit, so no call of it is \
+                       made. Call again with shorter arguments, one call at a time.";
     for result in results(&model.requests()[1]) {
         assert_eq!((result.text.as_str(), result.is_error), (told_of_cut, true));
     }
@@ -205,12 +205,13 @@ async fn a_reply_cut_inside_a_call_runs_none_of_its_calls() {
     let (_, _, outcome) = work(turn(&["nothing", "count"]), vec![cut(), cut()]).await;
     assert_eq!(limit(&outcome), ("cut_replies".into(), 2.into(), "".into()));
 
-    // With whole arguments the calls run, and a cut text is the reply.
+    // Arguments that can be read are no sign that the call is whole. A cut text is the reply.
     let whole = call("a", "nothing", "{}").stopped(StopReason::Length);
     let text = ScriptedReply::from("It was se").stopped(StopReason::Length);
     let (model, _, outcome) = work(turn(&["nothing"]), vec![whole, text]).await;
     assert_eq!(told(&outcome), json!({"ok": "It was se"}));
-    assert!(!results(&model.requests()[1])[0].is_error);
+    let answer = &results(&model.requests()[1])[0];
+    assert_eq!((answer.text.as_str(), answer.is_error), (told_of_cut, true));
 }
 
 /// The limit that a turn reached, its value, and the text that the turn has left.
