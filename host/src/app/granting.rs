@@ -45,6 +45,17 @@ pub struct Granted {
     pub standing: Standing,
 }
 
+/// What happened to the table of a component in the project file, when it was removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftTable {
+    /// There was none.
+    None,
+    /// It held grants alone, and is gone.
+    Gone,
+    /// It holds something else too, and stays; the project does not work until it goes.
+    Stays,
+}
+
 /// A change of the grants of one component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrantChange {
@@ -93,6 +104,50 @@ impl App {
         chosen.iter().map(look).collect()
     }
 
+    /// Takes what the project file grants to a component that was just removed, where its table holds
+    /// nothing else.
+    ///
+    /// # Errors
+    /// When the project file cannot be read, changed or written.
+    pub(super) fn take_left_grants(&self, name: &str) -> anyhow::Result<LeftTable> {
+        let (Some(path), true) = (
+            &self.settings.project_file,
+            self.settings.grants_of_installed.contains_key(name),
+        ) else {
+            return Ok(LeftTable::None);
+        };
+        let text = read_text(path, PROJECT_FILE_BYTES_MAX)?;
+        let edit = |source| AppError::Edit {
+            path: path.clone(),
+            source,
+        };
+        let mut text = ProjectText::read(&text).map_err(edit)?;
+        text.take_all(name);
+        if text.names(name) {
+            return Ok(LeftTable::Stays);
+        }
+        write_project_file(path, &text.to_text())?;
+        Ok(LeftTable::Gone)
+    }
+
+    /// What stands in the project file for a component that is not there, so that it can be taken
+    /// away.
+    fn granted_to_nobody(&self, name: &str) -> Result<Option<Granted>, InstallError> {
+        let settings = &self.settings;
+        let Some(grants) = settings.grants_of_installed.get(name) else {
+            return Ok(None);
+        };
+        let is_locked = Lock::read(&settings.project_folder)?
+            .components
+            .contains_key(name);
+        Ok((!is_locked).then(|| Granted {
+            name: name.to_owned(),
+            digest: None,
+            grants: grants.clone(),
+            standing: Standing::OwnCode,
+        }))
+    }
+
     /// Plans a change. Nothing is written.
     ///
     /// # Errors
@@ -104,7 +159,14 @@ impl App {
         change: GrantChange,
         words: &mut dyn Write,
     ) -> anyhow::Result<GrantPlan> {
-        let component = self.named(name)?;
+        let to_nobody = match change {
+            GrantChange::TakeAll => self.granted_to_nobody(name)?,
+            _ => None,
+        };
+        let before = match to_nobody {
+            Some(granted) => granted,
+            None => look(&self.named(name)?)?,
+        };
         let path = match &self.settings.project_file {
             Some(path) => path.clone(),
             None => self.settings.project_folder.join(PROJECT_FILE),
@@ -140,12 +202,13 @@ impl App {
             }
             GrantChange::TakeAll => {
                 text.take_all(name);
-                is_change = !component.grants.is_empty();
+                // An empty table is in the way too where there is no such component.
+                is_change = !before.grants.is_empty() || text.to_text() != old;
             }
         }
         let new_text = if is_change { text.to_text() } else { old };
         Ok(GrantPlan {
-            before: look(&component)?,
+            before,
             after: grants_in(&new_text, name, &path)?,
             is_change,
             is_giving,

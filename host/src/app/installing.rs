@@ -12,7 +12,7 @@ use openprogram_component::{LoadedComponent, MetadataMode, contract_of};
 use super::components::{Loader, refused};
 use super::fetching::{Obtained, check_still_signed};
 use super::updated::Updated;
-use super::{App, catalog};
+use super::{App, LeftTable, catalog};
 use crate::install::{
     Binding, InstallError, Lock, LockEntry, Place, check_binding, difference, locked_source,
 };
@@ -67,8 +67,8 @@ impl PendingUpdate {
 pub struct Removed {
     /// Its entry in the lock file, which is gone.
     pub entry: LockEntry,
-    /// Whether the project file still grants something to it, and refuses to work until that goes.
-    pub has_grants: bool,
+    /// What happened to its table in the project file.
+    pub table: LeftTable,
 }
 
 /// A source as it is now, checked.
@@ -279,7 +279,7 @@ impl App {
         self.forget(&loader, &lock, &entry.digest)?;
         Ok(Removed {
             entry,
-            has_grants: self.settings.grants_of_installed.contains_key(name),
+            table: self.take_left_grants(name)?,
         })
     }
 

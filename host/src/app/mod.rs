@@ -39,7 +39,7 @@ use openprogram_store::{Durability, SqliteStore};
 pub use self::built::load_built;
 use self::callable::{call_policy, catalog};
 use self::components::{Available, Loader};
-pub use self::granting::{GrantChange, GrantPlan, Granted, Standing};
+pub use self::granting::{GrantChange, GrantPlan, Granted, LeftTable, Standing};
 pub use self::installing::{Added, PendingAdd, PendingUpdate, Removed};
 pub use self::listing::{Listed, Listing, Unknown};
 use self::models::{Models, SharedTransport};

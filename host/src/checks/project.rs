@@ -90,6 +90,10 @@ pub(super) fn installed(settings: &Settings, lock: &Result<Lock, InstallError>) 
         Ok(lock) => {
             let store = ComponentStore::at(StateFolder::at(&settings.state_folder).components());
             let (mut here, mut checks) = (Vec::new(), Vec::new());
+            let granted = settings.grants_of_installed.keys();
+            for name in granted.filter(|name| !lock.components.contains_key(*name)) {
+                checks.push(to_nobody(name));
+            }
             for (name, entry) in &lock.components {
                 match store.has(&entry.digest) {
                     Ok(true) => here.push(format!("`{name}`")),
@@ -107,6 +111,21 @@ pub(super) fn installed(settings: &Settings, lock: &Result<Lock, InstallError>) 
             format!("take {LOCK_FILE} from version control, or remove it and add components again"),
         )],
     }
+}
+
+/// A table of the project file for a component that is not there.
+fn to_nobody(name: &str) -> Check {
+    Check::failed(
+        &format!("component {name}"),
+        format!(
+            "`components.{name}` in {PROJECT_FILE} has no `source`, and no component `{name}` is \
+             installed; no command that needs components works"
+        ),
+        format!(
+            "install it with `openprogram add`, or take its grants away with `openprogram revoke \
+             {name} --all`"
+        ),
+    )
 }
 
 /// A component whose bytes are not here, as in a fresh clone.

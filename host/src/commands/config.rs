@@ -15,6 +15,9 @@ use crate::settings::{
 };
 use crate::text::one_line;
 
+/// Characters of a column that every row is padded to.
+const COLUMN_CHARS_MAX: usize = 40;
+
 /// Shows every setting, the value that holds, and where it comes from
 ///
 /// Values come from defaults, from the project file openprogram.toml, and from variables of the
@@ -50,9 +53,13 @@ pub(super) fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Resu
         console.json(&json!({"settings": rows, "warnings": warnings}))?;
         return Ok(());
     }
+    // A long value moves its own origin and not those of all others.
     let lines: Vec<_> = rows.iter().map(Row::parts).collect();
-    let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max();
-    let widths = [0, 1].map(|at| width(at).unwrap_or(0));
+    let width = |at: usize| {
+        let widths = lines.iter().map(|line| line[at].chars().count());
+        widths.max().map_or(0, |width| width.min(COLUMN_CHARS_MAX))
+    };
+    let widths = [0, 1].map(width);
     for [name, value, origin] in &lines {
         let [first, second] = widths;
         console.text(&format!("{name:<first$}  {value:<second$}  {origin}"))?;

@@ -105,7 +105,7 @@ pub enum ErrorForm {
 pub struct Report {
     /// How the command ends.
     pub exit: Exit,
-    /// A failure code, `build-failed`, or `check-failed`.
+    /// A failure code, `build-failed`, `check-failed`, or `fetch-failed`.
     pub code: &'static str,
     /// What happened, and why, and why that: outermost first.
     pub path: Vec<String>,
@@ -194,7 +194,10 @@ impl Report {
                     _ => of(FailureCode::InvalidArgument),
                 })
             } else if let Some(error) = cause.downcast_ref::<InstallError>() {
-                Some(of(error.code()))
+                Some(match error.is_unreachable() {
+                    true => (Exit::Failed, "fetch-failed"),
+                    false => of(error.code()),
+                })
             } else if let Some(error) = cause.downcast_ref::<BuildError>() {
                 Some(match error {
                     BuildError::Missing(_) | BuildError::NoFile(_) | BuildError::NoPackage(_) => {
@@ -238,6 +241,14 @@ impl Report {
         };
         if let Some(error) = failure.details.get("error") {
             self.say(shown_json(error));
+        }
+        if failure.code == FailureCode::Trapped
+            && let Some(words) = detail(failure, "last_words")
+        {
+            self.say(format!(
+                "the component's last words: {}",
+                one_line(words, 500)
+            ));
         }
         // A provider that is a component fails as a guest: its own failure is the cause.
         let mut cause = failure.details.get("cause").and_then(Failure::from_json);

@@ -8,6 +8,7 @@ use openprogram_core::session::StoreError;
 use openprogram_providers::OpenError;
 
 use crate::app::AppError;
+use crate::install::InstallError;
 use crate::settings::SettingsError;
 use crate::source::BuildError;
 use crate::text::one_line;
@@ -27,12 +28,16 @@ pub(super) const SESSIONS: &str = "`openprogram sessions` lists the sessions";
 pub(super) fn hint_of_kind(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     let is_failed_build = matches!(cause.downcast_ref(), Some(BuildError::Failed { .. }));
     let is_no_session = matches!(cause.downcast_ref(), Some(StoreError::NoSession(_)));
+    let install = cause.downcast_ref::<InstallError>();
+    let is_unreachable = install.is_some_and(InstallError::is_unreachable);
     let is_unknown_provider = matches!(
         cause.downcast_ref(),
         Some(AppError::Model(OpenError::UnknownProvider { .. }))
     );
     let hint = if is_unknown_provider {
         "`[providers.NAME]` in openprogram.toml adds a server as `NAME:MODEL`"
+    } else if is_unreachable {
+        "check the address, and whether this machine reaches it"
     } else if cause.is::<SettingsError>() {
         DOCTOR
     } else if cause.is::<SessionIdError>() || is_no_session {

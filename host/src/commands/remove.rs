@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::console::Console;
-use crate::app::App;
+use crate::app::{App, LeftTable};
 
 /// Removes an installed component
 ///
-/// Its entry in `openprogram.lock` and its bytes in the state folder go; its source stays where it
-/// is, and so does what was recorded of its runs.
+/// Its entry in `openprogram.lock`, its grants in openprogram.toml and its bytes in the state folder
+/// go; its source stays where it is, and so does what was recorded of its runs.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The name that it is installed by
@@ -22,11 +22,15 @@ pub(super) fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Resu
     let name = &args.name;
     let removed = app.remove(name)?;
     console.say(&format!("removed `{name}`"));
-    if removed.has_grants {
-        console.say(&format!(
-            "note: `[components.{name}]` in openprogram.toml still grants something to it; remove \
-             it there too, or no command that needs components works"
-        ));
+    match removed.table {
+        LeftTable::None => {}
+        LeftTable::Gone => console.say(&format!(
+            "its grants are taken away: `[components.{name}]` is gone from openprogram.toml"
+        )),
+        LeftTable::Stays => console.say(&format!(
+            "note: `[components.{name}]` in openprogram.toml says more than grants and stays; \
+             remove it there too, or no command that needs components works"
+        )),
     }
     if args.json {
         let entry = &removed.entry;

@@ -136,7 +136,8 @@ pub enum InstallError {
     /// The project file grants something to what is not there.
     #[error(
         "`components.{name}` in `openprogram.toml` has no `source`, and no component `{name}` is \
-         installed; write its `source`, install it with `openprogram add`, or remove the table"
+         installed; write its `source`, install it with `openprogram add`, or take the grants away \
+         with `openprogram revoke {name} --all`"
     )]
     GrantsToNobody {
         /// The name.
@@ -287,6 +288,12 @@ pub enum InstallError {
 }
 
 impl InstallError {
+    /// Whether a server was asked and could not be reached.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Fetch(FetchError::Unreachable { .. }))
+    }
+
     /// The code under which the error is known to programs.
     #[must_use]
     pub fn code(&self) -> FailureCode {

@@ -117,6 +117,14 @@ impl ProjectText {
         }
     }
 
+    /// Whether there is an entry of this component.
+    #[must_use]
+    pub fn names(&self, component: &str) -> bool {
+        let components = self.document.get("components");
+        let components = components.and_then(Item::as_table_like);
+        components.is_some_and(|components| components.contains_key(component))
+    }
+
     /// The text.
     #[must_use]
     pub fn to_text(&self) -> String {

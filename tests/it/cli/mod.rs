@@ -13,6 +13,7 @@ mod doctor;
 mod evaluate;
 mod exit;
 mod forms;
+mod granted;
 mod grants;
 mod help;
 mod hidden;

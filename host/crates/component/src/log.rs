@@ -48,6 +48,20 @@ impl Log {
         })
     }
 
+    /// The last so many bytes of the text, cleaned of what cannot be seen.
+    pub(crate) fn end(&self, bytes_max: usize) -> String {
+        self.with(|inner| {
+            let at = inner.text.len().saturating_sub(bytes_max);
+            let text = String::from_utf8_lossy(&inner.text[at..]);
+            // The first line may be the end of one.
+            let text = match text.split_once('\n') {
+                Some((_, whole)) if at > 0 && !whole.trim().is_empty() => whole,
+                _ => &text,
+            };
+            openprogram_core::text::clean(text.trim()).into_owned()
+        })
+    }
+
     /// Appends; beyond the limit the call ends, so that a flood costs no time either.
     fn append(&self, bytes: &[u8]) -> Result<(), LimitReached> {
         self.with(|inner| {
@@ -135,5 +149,15 @@ mod tests {
         assert_eq!(log.append(b"abc"), Ok(()));
         assert_eq!(log.append(b"defg").unwrap_err().which, "log_bytes");
         assert_eq!(log.take(), ("abcde".to_owned(), 7));
+    }
+
+    #[test]
+    fn the_end_of_a_log_is_bounded_clean_and_made_of_whole_lines() {
+        let log = Log::new(100);
+        assert_eq!(log.end(10), "");
+        assert_eq!(log.append(b"first line\nlast\x1b[2J one\n"), Ok(()));
+        assert_eq!(log.end(100), "first line\nlast one");
+        assert_eq!(log.end(16), "last one");
+        assert_eq!(log.end(4), "one");
     }
 }

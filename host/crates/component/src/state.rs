@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use openprogram_core::grant::{Access, GrantKind};
 use openprogram_core::guest::{CallReport, ComponentTotals, HostServices};
 use wasmtime::component::ResourceTable;
 use wasmtime::{CallHook, Store, UpdateDeadline};
@@ -71,8 +72,18 @@ impl CallState {
         let mut wasi = WasiCtx::builder();
         wasi.stdout(log.clone()).stderr(log.clone());
         wasi.max_random_size(limits.random_bytes);
+        // The guest has them all from the start, and what it looks at is not seen: each is a use.
         for (name, value) in &reach.permissions.variables {
             wasi.env(name, value);
+            if let Some(services) = &services {
+                let grants = reach.permissions.grants.env.iter();
+                let line = grants
+                    .filter(|grant| grant.what.name == *name)
+                    .map(ToString::to_string);
+                for line in line {
+                    services.note(Access::granted(GrantKind::Env, name, line));
+                }
+            }
         }
         let mut table = ResourceTable::new();
         table.set_max_capacity(whole(limits.handles));
@@ -125,6 +136,11 @@ impl CallState {
     /// The first growth of memory that was refused.
     pub(crate) fn memory_refused(&self) -> Option<&LimitReached> {
         self.memory.refused()
+    }
+
+    /// The end of what it has printed, in so many bytes.
+    pub(crate) fn last_words(&self, bytes_max: usize) -> String {
+        self.log.end(bytes_max)
     }
 
     /// Follows the guest in and out; a call of the host is counted.

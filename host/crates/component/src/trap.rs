@@ -12,6 +12,8 @@ use crate::state::CallState;
 /// Guest frames that a trap shows, and the length of one.
 const FRAMES_MAX: usize = 16;
 const FRAME_CHARS: usize = 160;
+/// Bytes of what the guest printed last that a trap shows: the message of a panic is there.
+const WORDS_BYTES: usize = 500;
 
 /// The error of a call that wasmtime stopped.
 pub(crate) fn call_error(error: &wasmtime::Error, state: &CallState) -> CallError {
@@ -21,6 +23,7 @@ pub(crate) fn call_error(error: &wasmtime::Error, state: &CallState) -> CallErro
     CallError::Trapped {
         trap: trap_name(error),
         backtrace: backtrace(error),
+        last_words: state.last_words(WORDS_BYTES),
     }
 }
 

@@ -312,14 +312,15 @@ async fn a_request_that_is_dropped_closes_its_connection() {
 #[tokio::test]
 async fn a_server_that_is_not_there_is_an_error_of_the_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let address = listener.local_addr().unwrap();
+    let url = format!("http://{address}");
     drop(listener);
     let failure = ask(&openai(&url)).await.unwrap_err();
     let message = failure.message.clone();
     let expected = LlmFailure::new(LlmReason::Transport, true, &*message);
     assert_eq!(failure, expected);
     assert!(
-        message.starts_with("no connection to `127.0.0.1`: "),
+        message.starts_with(&format!("no connection to `{address}`: ")),
         "{message}"
     );
 }

@@ -234,7 +234,10 @@ impl Reply {
 }
 
 fn not_sent(error: &reqwest::Error, url: &Url) -> LlmFailure {
-    let host = url.host_str().unwrap_or_default();
+    let mut host = url.host_str().unwrap_or_default().to_owned();
+    if let Some(port) = url.port_or_known_default() {
+        host = format!("{host}:{port}");
+    }
     let step = if error.is_connect() || error.is_timeout() {
         format!("no connection to `{host}`")
     } else {

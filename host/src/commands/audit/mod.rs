@@ -56,7 +56,9 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
         return Ok(());
     }
     if audit.calls.is_empty() {
+        // Said once, in place of two zeros.
         console.say("no grant was used in this session, and nothing was refused");
+        return Ok(());
     }
     console.text(&audit.to_text())?;
     Ok(())
@@ -90,10 +92,14 @@ impl Audit {
         let _ = writeln!(text, "{} {}", session.id, one_line(&session.title, 80));
         let _ = writeln!(
             text,
-            "{}, {} uses of grants, {} refusals",
+            "{}, {}, {}",
             moment(session.created_at),
-            self.count(&Outcome::Used),
-            self.count(&Outcome::Refused),
+            counted(
+                self.count(&Outcome::Used),
+                "use of grants",
+                "uses of grants"
+            ),
+            counted(self.count(&Outcome::Refused), "refusal", "refusals"),
         );
         for call in &self.calls {
             write_call(&mut text, call);
@@ -112,6 +118,12 @@ impl Audit {
             "commands": self.commands(),
         })
     }
+}
+
+/// A number with its noun.
+fn counted(n: u64, one: &str, many: &str) -> String {
+    let noun = if n == 1 { one } else { many };
+    format!("{n} {noun}")
 }
 
 fn write_call(text: &mut String, call: &AuditedCall) {

@@ -24,6 +24,7 @@ impl From<OutputError> for CallError {
             OutputError::Invalid(what) => Self::Trapped {
                 trap: format!("invalid-value: {what}"),
                 backtrace: Vec::new(),
+                last_words: String::new(),
             },
         }
     }

@@ -72,6 +72,9 @@ pub enum CallError {
         trap: String,
         /// The innermost guest frames, outermost last.
         backtrace: Vec<String>,
+        /// The end of what the function printed, bounded, without what cannot be seen: the message
+        /// of a panic, or whatever else the component says. Empty where it printed nothing.
+        last_words: String,
     },
     /// A limit was reached.
     #[error("{message}")]
@@ -118,13 +121,21 @@ impl CallError {
                     .with("function", function)
                     .with("error", error.clone())
             }
-            Self::Trapped { trap, backtrace } => Failure::new(
-                FailureCode::Trapped,
-                format!("`{function}` trapped: {trap}"),
-            )
-            .with("function", function)
-            .with("trap", trap.clone())
-            .with("backtrace", backtrace.clone()),
+            Self::Trapped {
+                trap,
+                backtrace,
+                last_words,
+            } => {
+                let message = format!("`{function}` trapped: {trap}");
+                let failure = Failure::new(FailureCode::Trapped, message)
+                    .with("function", function)
+                    .with("trap", trap.clone())
+                    .with("backtrace", backtrace.clone());
+                if last_words.is_empty() {
+                    return failure;
+                }
+                failure.with("last_words", last_words.clone())
+            }
             Self::LimitReached {
                 which,
                 limit,

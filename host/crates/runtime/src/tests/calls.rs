@@ -359,6 +359,7 @@ async fn what_a_call_cost_and_how_it_failed_is_recorded() {
         Err(CallError::Trapped {
             trap: "unreachable".to_owned(),
             backtrace: vec!["f".to_owned()],
+            last_words: "no money".to_owned(),
         })
     };
     let functions = NativeFunctions::default()

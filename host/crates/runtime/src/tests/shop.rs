@@ -44,6 +44,7 @@ pub(super) fn shop() -> NativeFunctions {
     let trap = CallError::Trapped {
         trap: "unreachable".to_owned(),
         backtrace: Vec::new(),
+        last_words: String::new(),
     };
     let limit = CallError::LimitReached {
         which: "cpu_ms",
