@@ -207,6 +207,7 @@ fn conditional() -> NativeFunctions {
             Err(CallError::Trapped {
                 trap: "unreachable".to_owned(),
                 backtrace: Vec::new(),
+                last_words: String::new(),
             })
         })
         .with_asked(declared("is-silent", |_| ()), |_| async {
