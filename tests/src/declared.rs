@@ -5,9 +5,12 @@ use openprogram_core::function::Function;
 
 use crate::host::TestHost;
 
+/// Changes what is declared of a function.
+type Change = Box<dyn Fn(&mut Function) + Send + Sync>;
+
 /// What is declared of functions besides.
 #[derive(Default)]
-pub(crate) struct Declared(Vec<Box<dyn Fn(&mut Function) + Send + Sync>>);
+pub(crate) struct Declared(Vec<Change>);
 
 impl Declared {
     /// The functions of a component, changed.
