@@ -25,6 +25,10 @@ impl Language {
         if !folder.exists() {
             return Err(BuildError::Missing(folder.to_owned()));
         }
+        // A file, a component for example, has nothing beside it to be made from.
+        if !folder.is_dir() {
+            return Err(BuildError::NoPackage(folder.to_owned()));
+        }
         if folder.join("Cargo.toml").is_file() {
             Ok(Self::Rust)
         } else if is_javascript(folder)? {
