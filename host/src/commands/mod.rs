@@ -228,7 +228,7 @@ mod tests {
             "decide",
             "build a b",
             "new",
-            "new a --lang js",
+            "new a --lang cobol",
             "inspect",
             "sessions --jsn",
             "completions",

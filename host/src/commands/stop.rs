@@ -65,36 +65,22 @@ impl Signals {
     }
 }
 
-/// Is ready when the process is asked to end: Ctrl-C, or SIGTERM.
+/// Is ready when the process is asked to end: Ctrl-C, or SIGTERM. Listens from the call on, not from
+/// when it is waited for first.
 ///
 /// A second request ends the process at once; what is open then stays open in the graph.
-pub(super) async fn asked() {
-    signalled().await;
-    tokio::spawn(async {
-        signalled().await;
-        std::process::exit(Exit::Stopped as i32);
-    });
-}
-
-#[cfg(unix)]
-async fn signalled() {
-    use signal::unix::{SignalKind, signal};
-
-    // A signal that cannot be listened to ends the process as it does without us.
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return interrupted().await;
-    };
-    tokio::select! {
-        () = interrupted() => {}
-        _ = terminate.recv() => {}
+pub(super) fn asked() -> impl Future<Output = ()> {
+    let mut signals = Signals::listen();
+    async move {
+        signals.next().await;
+        tokio::spawn(async move {
+            signals.next().await;
+            std::process::exit(Exit::Stopped as i32);
+        });
     }
 }
 
 #[cfg(not(unix))]
-async fn signalled() {
-    interrupted().await;
-}
-
 async fn interrupted() {
     if signal::ctrl_c().await.is_err() {
         // Nobody can ask this way; the run ends by itself.

@@ -66,14 +66,16 @@ fn an_update_of_the_code_alone_leaves_the_grants_to_a_person() {
     done(&project, &["update", "--yes"]);
     assert_eq!(done(&project, &run).stdout, "4\n");
     // Grants that were not confirmed before are not confirmed by an update.
-    let project = project.file("openprogram.toml", "[components.shop]\nenv = [\"A\"]\n");
+    let granted = "[components.shop]\nenv = [\"A\"]\n";
+    let project = project.file("openprogram.toml", granted);
     let project = project.file("shop.wasm", many::component("shop", 1, 4));
     done(&project, &["update", "--yes"]);
     refused(&project, 3, &run);
-    // What is removed takes its yes along.
+    // What is removed takes its yes along, and what is granted later waits for a new one.
     done(&project, &["grant", "shop", "--yes"]);
     done(&project, &["remove", "shop"]);
     assert!(!lock(&project).contains("[grants."), "{}", lock(&project));
+    let project = project.file("openprogram.toml", granted);
     let again = done(&project, &["add", "shop.wasm"]);
     assert!(
         again.stderr.contains("grants something to `shop` already"),
