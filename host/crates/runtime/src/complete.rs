@@ -374,13 +374,14 @@ pub(crate) fn out_of_time<'a>(
     mut tools: impl Iterator<Item = &'a str>,
 ) -> Failure {
     let elapsed = asker.deadline.elapsed();
+    let budget = asker.deadline.timeout().unwrap_or(elapsed);
     let model = asker.provider.name();
     let first: String = tools.next().unwrap_or_default().chars().take(64).collect();
     let what = match tools.count() {
         0 => format!("the tool `{first}`"),
         more => format!("the tool `{first}` and {more} more"),
     };
-    let message = format!("the time budget of {elapsed:.1?} ended while {what} ran");
+    let message = format!("the time budget of {budget:.1?} ended while {what} ran");
     let mut failure = Failure::new(FailureCode::Llm, message)
         .with("reason", LlmReason::Timeout.as_str())
         .with("retryable", false);

@@ -261,8 +261,12 @@ fn not_looked_up(tool: &str, schema: &Json) -> String {
 
 fn unknown(tools: &Tools, name: &str) -> String {
     let shown = one_line(name, NAME_CHARS_MAX);
-    let mut text = format!("There is no tool `{shown}`.");
     let near = tools.nearest(name);
+    let mut text = if near.contains(&shown.as_str()) {
+        "There is no tool of the name that you wrote: it holds hidden characters.".to_owned()
+    } else {
+        format!("There is no tool `{shown}`.")
+    };
     if !near.is_empty() {
         text.push_str(&format!(
             " Did you mean {}?",

@@ -325,9 +325,14 @@ fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
+/// The longest wait that is told apart from longer ones: ten years.
+const WAIT_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
 fn positive(seconds: f64) -> Option<Duration> {
-    let wait = Duration::try_from_secs_f64(seconds).ok()?;
-    (!wait.is_zero()).then_some(wait)
+    // A number too large for a time is a long wait and not none.
+    let bounded = seconds.min(WAIT_MAX.as_secs_f64());
+    let wait = Duration::try_from_secs_f64(bounded).ok()?;
+    (!wait.is_zero() && seconds.is_finite()).then_some(wait)
 }
 
 fn until(date: &str, now: Timestamp) -> Option<Duration> {
@@ -450,7 +455,8 @@ mod tests {
             ("-3", None),
             ("NaN", None),
             ("inf", None),
-            ("1e300", None),
+            ("99999999999999999999999", Some(WAIT_MAX.as_secs_f64())),
+            ("1e300", Some(WAIT_MAX.as_secs_f64())),
             ("soon", None),
             ("", None),
         ] {

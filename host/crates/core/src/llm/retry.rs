@@ -301,7 +301,8 @@ impl Tries {
 
     /// The end of a request whose time budget ran out while a try was under way.
     pub fn timed_out(&mut self, elapsed: Duration) -> RetryStop {
-        let message = format!("no reply within the time budget of {elapsed:.1?}");
+        let budget = self.timeout.unwrap_or(elapsed);
+        let message = format!("no reply within the time budget of {budget:.1?}");
         let failure = LlmFailure::new(LlmReason::Timeout, false, message);
         let name = LlmReason::Timeout.error_name();
         self.note(name, &failure.message);

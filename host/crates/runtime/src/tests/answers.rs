@@ -97,6 +97,14 @@ async fn a_call_that_cannot_run_says_what_would_help() {
     )
     .await;
     check(
+        &[("look_\u{200b}up", "{}")],
+        &[
+            "a error: There is no tool of the name that you wrote: it holds hidden characters. Did \
+             you mean `look_up`?",
+        ],
+    )
+    .await;
+    check(
         &[("count", "{\"n\": 128}"), ("count", ""), ("count", "[1]")],
         &[
             &format!(
