@@ -12,13 +12,9 @@ use crate::source::name_of;
 /// # Errors
 /// When it would be refused wherever it is used.
 pub async fn load_built(path: &Path) -> Result<LoadedComponent, LoadError> {
-    let bytes = std::fs::read(path).map_err(|source| LoadError::Read {
-        path: path.display().to_string(),
-        source,
-    })?;
     let engine = Engine::new(EngineOptions {
         slots: 1,
         ..EngineOptions::default()
     });
-    LoadedComponent::load(&engine, &name_of(path), bytes, MetadataMode::Run).await
+    LoadedComponent::load_file(&engine, &name_of(path), path, MetadataMode::Run).await
 }

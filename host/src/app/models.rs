@@ -17,7 +17,7 @@ use openprogram_core::llm::{
     Abilities, EventSink, FormatAbility, LlmError, ModelReply, ModelRequest, Provider,
 };
 use openprogram_providers::{
-    KnownServer, Profiles, ProviderFactory, Registry, ScriptProvider, Transport, TransportError,
+    KnownServer, ProviderFactory, Registry, ScriptProvider, Transport, TransportError,
     TransportOptions,
 };
 use openprogram_runtime::{ModelOpener, Providers};
@@ -30,7 +30,7 @@ use crate::settings::{ModelNames, ModelSettings, ProviderSettings};
 /// Largest script of prepared replies: ten thousand replies of some kilobytes.
 const SCRIPT_BYTES_MAX: u64 = 64 << 20;
 /// The kind of models that are components.
-const COMPONENT_KIND: &str = "component";
+pub(super) const COMPONENT_KIND: &str = "component";
 
 type Failed = Box<dyn Error + Send + Sync>;
 
@@ -266,13 +266,12 @@ impl ProviderFactory for ServerModels {
             origin: _,
         } = self.provider.clone();
         let missing = key_variable.filter(|_| needs_key && key.is_none());
-        let rows = self.models.profiles.iter().cloned();
         let server = KnownServer {
             provider: name,
             protocol,
             base_url,
             key,
-            profiles: Profiles::built_in()?.with_overrides(rows),
+            profiles: self.models.known_profiles()?,
         };
         if let Some(variable) = missing {
             server.check(model)?;

@@ -1,11 +1,12 @@
 //! In which form the server of a model is sent tools. Nothing is opened or asked, and no key is needed.
 
-use openprogram_providers::{OpenError, Profile, Profiles, Protocol, TextProtocol};
+use openprogram_providers::{OpenError, Profile, Protocol, TextProtocol};
 
+use super::models::COMPONENT_KIND;
 use super::{App, AppError};
 
 /// Kinds of models that get tools as values, not as JSON of a provider.
-const WITHOUT_FORM: [&str; 2] = ["component", "script"];
+const WITHOUT_FORM: [&str; 2] = [COMPONENT_KIND, "script"];
 
 impl App {
     /// The wire format of a model and what its server is known to take; `None` for one that is sent
@@ -43,8 +44,9 @@ impl App {
                 return Ok(None);
             }
         };
-        let profiles = Profiles::built_in()?.with_overrides(models.profiles.iter().cloned());
-        let profile = profiles.find(server.protocol, &server.base_url, name);
+        let profile = models
+            .known_profiles()?
+            .find(server.protocol, &server.base_url, name);
         Ok(Some((wire, profile)))
     }
 }

@@ -6,55 +6,9 @@ use std::fmt::Write as _;
 
 use openprogram_core::Json;
 use openprogram_core::function::{Function, FunctionRef, Parameter};
-use openprogram_core::schema::{CasesType, Field, IntegerKind, Type};
+use openprogram_core::schema::{CasesType, IntegerKind, Type};
 
-/// Words that WIT reads as something else unless they are written with `%`.
-const KEYWORDS: [&str; 44] = [
-    "as",
-    "async",
-    "bool",
-    "borrow",
-    "char",
-    "constructor",
-    "enum",
-    "error-context",
-    "export",
-    "external-id",
-    "f32",
-    "f64",
-    "flags",
-    "from",
-    "func",
-    "future",
-    "implements",
-    "import",
-    "include",
-    "interface",
-    "list",
-    "map",
-    "option",
-    "own",
-    "package",
-    "record",
-    "resource",
-    "result",
-    "s16",
-    "s32",
-    "s64",
-    "s8",
-    "static",
-    "stream",
-    "string",
-    "tuple",
-    "type",
-    "u16",
-    "u32",
-    "u64",
-    "u8",
-    "use",
-    "variant",
-    "world",
-];
+use crate::source::WIT_KEYWORDS;
 
 /// The functions as WIT, one package after the other; functions that belong to no package stand in
 /// the world `root`.
@@ -67,8 +21,8 @@ pub(super) fn wit_text(functions: &[FunctionRef]) -> String {
     let mut text = String::new();
     let mut root = String::new();
     for (interface, functions) in interfaces {
-        let packaged = interface.and_then(|name| Some((name, name.split_once('/')?)));
-        let Some((_, (package, name))) = packaged else {
+        let packaged = interface.and_then(|name| name.split_once('/'));
+        let Some((package, name)) = packaged else {
             let block = Block::of(&functions, interface.is_none());
             match interface {
                 None => root.push_str(&block.indented(1)),
@@ -108,7 +62,7 @@ pub(super) fn wit_text(functions: &[FunctionRef]) -> String {
 /// A name of WIT.
 fn word(shown: &str) -> String {
     let name = shown.replace('_', "-");
-    match KEYWORDS.contains(&name.as_str()) {
+    match WIT_KEYWORDS.contains(&name.as_str()) {
         true => format!("%{name}"),
         false => name,
     }
@@ -210,7 +164,11 @@ impl Block {
             Type::Record(record) => {
                 let mut body = String::new();
                 for field in &record.fields {
-                    push_docs(&mut body, "    ", &words_of(field));
+                    push_docs(
+                        &mut body,
+                        "    ",
+                        field.description.as_deref().unwrap_or_default(),
+                    );
                     let ty = self.ty(&field.ty);
                     let _ = writeln!(body, "    {}: {ty},", word(&field.name));
                 }
@@ -270,10 +228,6 @@ fn push_docs(text: &mut String, indent: &str, docs: &str) {
     for line in docs.lines() {
         let _ = writeln!(text, "{}", format!("{indent}/// {line}").trim_end());
     }
-}
-
-fn words_of(field: &Field) -> String {
-    field.description.clone().unwrap_or_default()
 }
 
 /// What is said of a parameter beside its type.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Lang;
 use crate::sdk;
 use crate::settings::check_component_name;
-use crate::source::name_of;
+use crate::source::{WIT_KEYWORDS, name_of};
 
 /// Words that Rust keeps for itself, those that it may use one day included. A crate of such a name
 /// cannot be written in a path.
@@ -20,53 +20,6 @@ const KEYWORDS: [&str; 51] = [
 /// Crates that come with Rust: a package of such a name is refused by cargo or hides them.
 const OF_RUST: [&str; 5] = ["alloc", "core", "proc-macro", "std", "test"];
 
-/// Words that WIT keeps for itself. The package of a project is named like the project.
-const OF_WIT: [&str; 43] = [
-    "as",
-    "async",
-    "bool",
-    "borrow",
-    "char",
-    "constructor",
-    "enum",
-    "error-context",
-    "export",
-    "f32",
-    "f64",
-    "flags",
-    "from",
-    "func",
-    "future",
-    "import",
-    "include",
-    "interface",
-    "list",
-    "map",
-    "option",
-    "own",
-    "package",
-    "record",
-    "resource",
-    "result",
-    "s16",
-    "s32",
-    "s64",
-    "s8",
-    "static",
-    "stream",
-    "string",
-    "tuple",
-    "type",
-    "u16",
-    "u32",
-    "u64",
-    "u8",
-    "use",
-    "variant",
-    "with",
-    "world",
-];
-
 /// Names of devices, which no folder on Windows can have.
 const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
 
@@ -80,7 +33,8 @@ pub(super) fn check(name: &str, lang: Lang) -> Result<(), String> {
     let is_rust = lang == Lang::Rust;
     let taken = if is_rust && (KEYWORDS.contains(&name) || OF_RUST.contains(&name)) {
         "Rust uses this word itself"
-    } else if !is_rust && OF_WIT.contains(&name) {
+    } else if !is_rust && WIT_KEYWORDS.contains(&name) {
+        // The package of a project is named like the project.
         "WIT uses this word itself"
     } else if DEVICES.contains(&name) {
         "Windows uses this name for a device"
@@ -157,7 +111,7 @@ mod tests {
         for name in KEYWORDS
             .iter()
             .chain(&OF_RUST)
-            .chain(&OF_WIT)
+            .chain(&WIT_KEYWORDS)
             .chain(&DEVICES)
         {
             for lang in [Lang::Rust, Lang::Js, Lang::Python] {

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use openprogram_core::content::ThinkingLevel;
 use openprogram_core::llm::RetryPolicy;
-use openprogram_providers::{ANTHROPIC_BASE_URL, OPENAI_BASE_URL, ProfileRow, Protocol, Secret};
+use openprogram_providers::{
+    ANTHROPIC_BASE_URL, OPENAI_BASE_URL, ProfileError, ProfileRow, Profiles, Protocol, Secret,
+};
 use openprogram_runtime::RuntimeSettings;
 
 use super::origin::{NumberVariable, Origin, ask_timeout, numbers};
@@ -150,6 +152,14 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
+    /// What is known of servers and models: what comes with the program, and over it what was set.
+    ///
+    /// # Errors
+    /// Never in a released program; see [`Profiles::built_in`].
+    pub fn known_profiles(&self) -> Result<Profiles, ProfileError> {
+        Ok(Profiles::built_in()?.with_overrides(self.profiles.iter().cloned()))
+    }
+
     /// What holds without a project file.
     #[must_use]
     pub fn of_variables(variables: Variables) -> Self {

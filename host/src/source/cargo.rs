@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
-use super::{BuildError, Built, WASM_TARGET};
+use super::tools::Tool;
+use super::{BuildError, Built, WASM_TARGET, absolute};
 
 /// Set by an outer cargo, clippy or a person for the host, and wrong for a component.
 const LEFTOVERS: [&str; 8] = [
@@ -39,12 +40,9 @@ pub(super) fn tool(name: &'static str, folder: &Path) -> Command {
 /// Asks the compiler for the folder of the standard library of the target.
 pub(super) const TARGET_LIBDIR: [&str; 4] = ["--print", "target-libdir", "--target", WASM_TARGET];
 
-fn no_tool(tool: &'static str) -> impl FnOnce(std::io::Error) -> BuildError {
-    move |source| BuildError::NoTool {
-        tool,
-        install: "install Rust from https://rustup.rs",
-        source,
-    }
+fn no_tool(name: &'static str) -> impl FnOnce(std::io::Error) -> BuildError {
+    let install = "install Rust from https://rustup.rs";
+    Tool { name, install }.missing()
 }
 
 /// Adds the wasm target to the toolchain of this folder when it is missing.
@@ -137,15 +135,10 @@ struct Target {
 }
 
 impl Project {
+    /// Reads the manifest of a folder that has one.
     pub(super) fn read(folder: &Path) -> Result<Self, BuildError> {
-        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let folder = absolute(folder);
         let manifest = folder.join("Cargo.toml");
-        if !folder.exists() {
-            return Err(BuildError::Missing(folder));
-        }
-        if !manifest.is_file() {
-            return Err(BuildError::NoPackage(folder));
-        }
         let output = tool("cargo", &folder)
             .args(["metadata", "--no-deps", "--format-version", "1"])
             .arg("--manifest-path")

@@ -1,7 +1,7 @@
 //! Why there is no component, as people read it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{WASM_TARGET, word};
 use crate::sdk;
@@ -155,4 +155,12 @@ pub enum BuildError {
         /// What is odd about it.
         message: String,
     },
+}
+
+impl BuildError {
+    /// What the system said of this file.
+    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
 }

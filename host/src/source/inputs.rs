@@ -5,17 +5,14 @@
 //! themselves look at, and the folders that manifests name by their path.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::manifest::{JavaScript, Python};
+use super::manifest::{JavaScript, Python, from_toml, read};
 use super::{OUTPUT_FOLDER, names_file};
 
 /// Most folders that are followed from one source.
 const FOLDERS_MAX: usize = 100;
-/// Largest manifest that is read.
-const MANIFEST_BYTES_MAX: u64 = 1024 * 1024;
 /// What cargo, rustup, npm and Node.js look for in a folder and in all above it.
 const ABOVE: [&str; 8] = [
     "Cargo.toml",
@@ -122,15 +119,12 @@ fn named_by_manifests(folder: &Path) -> Vec<PathBuf> {
 
 /// The texts under `path` and `build` in a manifest; none where it cannot be read.
 fn named_paths(manifest: &Path) -> Vec<String> {
-    let mut text = String::new();
-    let read = File::open(manifest)
-        .and_then(|file| file.take(MANIFEST_BYTES_MAX).read_to_string(&mut text));
-    let Ok(table) = text.parse::<toml::Table>() else {
+    let Ok(Some(table)) = read::<toml::Table>(manifest, from_toml) else {
         return Vec::new();
     };
     let mut named = Vec::new();
     let mut tables = vec![table];
-    while let (Ok(_), Some(table)) = (&read, tables.pop()) {
+    while let Some(table) = tables.pop() {
         for (key, value) in table {
             match value {
                 toml::Value::String(path) if matches!(&*key, "path" | "build") => named.push(path),

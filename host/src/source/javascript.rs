@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use super::manifest::{JavaScript, PACKAGE_JSON};
 use super::tools::{Tool, command, run, run_renamed};
-use super::words::place;
-use super::{BuildError, Built, OUTPUT_FOLDER, check_sdk, name_of};
+use super::words::make;
+use super::{BuildError, Built, check_sdk};
 
 const INSTALL: &str = "install Node.js 20 or newer, which brings npm, from https://nodejs.org";
 const NODE: Tool = Tool {
@@ -50,9 +50,8 @@ struct Started {
     bin: BTreeMap<String, PathBuf>,
 }
 
-/// Builds the component of a folder. What is done besides is told to `words`.
+/// Builds the component of a folder, given from the root. What is done besides is told to `words`.
 pub(super) fn build(folder: &Path, words: &mut dyn Write) -> Result<Built, BuildError> {
-    let folder = &absolute(folder);
     let manifest = JavaScript::read(folder)?;
     let project = &manifest.project;
     check_sdk(folder, words)?;
@@ -70,38 +69,20 @@ pub(super) fn build(folder: &Path, words: &mut dyn Write) -> Result<Built, Build
     run(check.arg("--check").arg(&manifest.main), NODE, &shown)?;
     install(folder, words)?;
 
-    let component = project.component();
-    let made = component.with_extension("made");
-    let output = folder.join(OUTPUT_FOLDER);
-    fs::create_dir_all(&output).map_err(|source| BuildError::Io {
-        path: output,
-        source,
-    })?;
-    let mut node = command(NODE.name, folder);
-    node.arg(started(folder)?).arg(&manifest.main);
-    node.arg("--wit").arg(&project.wit);
-    node.args(["--world-name", wit.world()]);
-    node.args(["--disable", "fetch-event"]);
-    if !manifest.fetch {
-        node.args(["--disable", "http"]);
-    }
-    node.arg("--out").arg(&made);
-    let shown = format!("componentize-js {}", manifest.main.display());
-    let main = format!("\"{}\"", manifest.main.display());
-    run_renamed(&mut node, NODE, &shown, &[("\"source.js\"", &main)])?;
-    let placed = place(&made, &wit, &component);
-    // What is left over is made anew by the next build.
-    let _ = fs::remove_file(&made);
-    placed?;
-    Ok(Built {
-        package: name_of(&component),
-        folder: folder.clone(),
-        path: component,
+    make(project, &wit, |made| {
+        let mut node = command(NODE.name, folder);
+        node.arg(started(folder)?).arg(&manifest.main);
+        node.arg("--wit").arg(&project.wit);
+        node.args(["--world-name", wit.world()]);
+        node.args(["--disable", "fetch-event"]);
+        if !manifest.fetch {
+            node.args(["--disable", "http"]);
+        }
+        node.arg("--out").arg(made);
+        let shown = format!("componentize-js {}", manifest.main.display());
+        let main = format!("\"{}\"", manifest.main.display());
+        run_renamed(&mut node, NODE, &shown, &[("\"source.js\"", &main)])
     })
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Has npm install the packages of the lock file when others are there, or none.

@@ -229,7 +229,7 @@ fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+pub(super) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     // The first line names the place.
     toml::from_str(text).map_err(|error| {
         let text = error.to_string();
@@ -239,7 +239,13 @@ fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 /// The manifest; `None` where there is no such file.
-fn read<T>(path: &Path, parse: fn(&str) -> Result<T, String>) -> Result<Option<T>, BuildError> {
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub(super) fn read<T>(
+    path: &Path,
+    parse: fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, BuildError> {
     let refused = |message: String| BuildError::Manifest {
         path: path.to_owned(),
         message,

@@ -31,7 +31,7 @@ pub use self::inputs::inputs;
 use self::language::Language;
 pub use self::lines::{Place, find as find_line};
 pub use self::toolchain::{Toolchain, ToolchainError};
-pub use self::words::describe;
+pub use self::words::{WIT_KEYWORDS, describe};
 use crate::sdk::{self, SdkState};
 
 /// The target that components are built for.
@@ -97,8 +97,8 @@ pub fn build(folder: &Path, words: &mut dyn Write) -> Result<Vec<Built>, BuildEr
     }
     let built = match Language::of(folder)? {
         Language::Rust => build_rust(folder, words)?,
-        Language::JavaScript => vec![javascript::build(folder, words)?],
-        Language::Python => vec![python::build(folder, words)?],
+        Language::JavaScript => vec![javascript::build(&absolute(folder), words)?],
+        Language::Python => vec![python::build(&absolute(folder), words)?],
     };
     for component in &built {
         skill::pack(component)?;
@@ -200,6 +200,11 @@ pub fn built_before(folder: &Path, cache: &Path) -> Option<PathBuf> {
 pub fn names_file(path: &Path) -> bool {
     path.extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("wasm"))
+}
+
+/// Where a folder lies, as tools in other folders find it.
+fn absolute(folder: &Path) -> PathBuf {
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
 /// A path as one word of a command.

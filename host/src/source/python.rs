@@ -10,8 +10,9 @@ use openprogram_component::Wit;
 
 use super::manifest::Python;
 use super::tools::{Tool, command, run, run_renamed};
-use super::words::place;
-use super::{BINDINGS_FOLDER, BuildError, Built, OUTPUT_FOLDER, check_sdk, name_of};
+use super::words::make;
+use super::{BINDINGS_FOLDER, BuildError, Built, check_sdk};
+use crate::sdk::SDK_FOLDER;
 
 const PYTHON: Tool = Tool {
     name: "python3",
@@ -34,9 +35,8 @@ const CHECK: &str = "import sys\n\
 /// Most files that are checked before the build.
 const CHECKED_FILES_MAX: usize = 200;
 
-/// Builds the component of a folder. What is done besides is told to `words`.
+/// Builds the component of a folder, given from the root. What is done besides is told to `words`.
 pub(super) fn build(folder: &Path, words: &mut dyn Write) -> Result<Built, BuildError> {
-    let folder = &absolute(folder);
     let manifest = Python::read(folder)?;
     let project = &manifest.project;
     check_sdk(folder, words)?;
@@ -46,65 +46,47 @@ pub(super) fn build(folder: &Path, words: &mut dyn Write) -> Result<Built, Build
     let tool = toolchain(&manifest, words)?;
     write_bindings(&tool, &manifest, &wit)?;
 
-    let component = project.component();
-    let made = component.with_extension("made");
-    let output = folder.join(OUTPUT_FOLDER);
-    fs::create_dir_all(&output).map_err(io_error(&output))?;
-    let mut python = componentize(&tool, &manifest, &wit);
-    // Sockets are never granted, and there is no way to leave out these alone.
-    python.args(["componentize", &manifest.module, "--stub-wasi"]);
-    let paths = python_paths(folder);
-    for path in &paths {
-        python.arg("-p").arg(path);
-    }
-    python.arg("--output").arg(&made);
-    let shown = format!("componentize-py componentize {}", manifest.module);
-    // The tool sees its paths as `/0`, `/1` and so on.
-    let renamed: Vec<_> = paths
-        .iter()
-        .enumerate()
-        .map(|(at, path)| (format!("File \"/{at}/"), format!("File \"{path}/")))
-        .collect();
-    let renamed: Vec<_> = renamed.iter().map(|(a, b)| (&**a, &**b)).collect();
-    run_renamed(&mut python, COMPONENTIZE, &shown, &renamed)?;
-    let placed = place(&made, &wit, &component);
-    // What is left over is made anew by the next build.
-    let _ = fs::remove_file(&made);
-    placed?;
-    Ok(Built {
-        package: name_of(&component),
-        folder: folder.clone(),
-        path: component,
+    make(project, &wit, |made| {
+        let mut python = componentize(&tool, &manifest, &wit);
+        // Sockets are never granted, and there is no way to leave out these alone.
+        python.args(["componentize", &manifest.module, "--stub-wasi"]);
+        let paths = python_paths(folder);
+        for path in &paths {
+            python.arg("-p").arg(path);
+        }
+        python.arg("--output").arg(made);
+        let shown = format!("componentize-py componentize {}", manifest.module);
+        // The tool sees its paths as `/0`, `/1` and so on.
+        let renamed: Vec<_> = paths
+            .iter()
+            .enumerate()
+            .map(|(at, path)| (format!("File \"/{at}/"), format!("File \"{path}/")))
+            .collect();
+        let renamed: Vec<_> = renamed.iter().map(|(a, b)| (&**a, &**b)).collect();
+        run_renamed(&mut python, COMPONENTIZE, &shown, &renamed)
     })
 }
 
-fn io_error(path: &Path) -> impl FnOnce(std::io::Error) -> BuildError {
-    let path = path.to_owned();
-    move |source| BuildError::Io { path, source }
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+/// Where the modules of the project are, below its folder.
+fn source_folder(folder: &Path) -> &'static str {
+    if folder.join("src").is_dir() {
+        "src"
+    } else {
+        "."
+    }
 }
 
 /// Where modules are looked for, below the folder: the source, then the SDK.
 fn python_paths(folder: &Path) -> Vec<&'static str> {
-    let source = if folder.join("src").is_dir() {
-        "src"
-    } else {
-        "."
-    };
-    let sdk = folder.join("sdk").is_dir().then_some("sdk");
-    [source].into_iter().chain(sdk).collect()
+    let sdk = folder.join(SDK_FOLDER).is_dir().then_some(SDK_FOLDER);
+    [source_folder(folder)].into_iter().chain(sdk).collect()
 }
 
 /// Refuses a source that is no Python, with the place of the mistake.
 fn check_sources(folder: &Path) -> Result<(), BuildError> {
-    let [source, ..] = python_paths(folder)[..] else {
-        return Ok(());
-    };
-    let source_folder = folder.join(source);
-    let entries = fs::read_dir(&source_folder).map_err(io_error(&source_folder))?;
+    let source = source_folder(folder);
+    let path = folder.join(source);
+    let entries = fs::read_dir(&path).map_err(BuildError::io(&path))?;
     let mut files: Vec<_> = entries
         .flatten()
         .map(|entry| Path::new(source).join(entry.file_name()))
@@ -162,7 +144,7 @@ fn toolchain(manifest: &Python, words: &mut dyn Write) -> Result<PathBuf, BuildE
         PYTHON,
         &format!("{ENVIRONMENT}/bin/python -m pip install {shown}"),
     )?;
-    fs::write(&stamp, wanted).map_err(io_error(&stamp))?;
+    fs::write(&stamp, wanted).map_err(BuildError::io(&stamp))?;
     if is_right(&own) {
         return Ok(own);
     }
@@ -221,9 +203,9 @@ fn write_bindings(tool: &Path, manifest: &Python, wit: &Wit) -> Result<(), Build
     );
     let moved = written.and_then(|()| {
         if place.exists() {
-            fs::remove_dir_all(&place).map_err(io_error(&place))?;
+            fs::remove_dir_all(&place).map_err(BuildError::io(&place))?;
         }
-        fs::rename(&fresh, &place).map_err(io_error(&place))
+        fs::rename(&fresh, &place).map_err(BuildError::io(&place))
     });
     if moved.is_err() {
         // The failure that is reported is the one that came first.

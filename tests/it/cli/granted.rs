@@ -1,23 +1,10 @@
 //! What becomes of grants: their uses in the record, and what is left of them without a component.
 
-use std::fs;
-
-use openprogram_tests::cli::Project;
 use serde_json::json;
 
+use super::grants::{installed, toml};
 use super::install::done;
 use super::project;
-
-/// A project in which `caller` is installed, which reads variables and calls.
-fn installed() -> Project {
-    let project = project().guests(&["caller"]).variable("COLOUR", "blue");
-    done(&project, &["add", "caller.wasm"]);
-    project
-}
-
-fn toml(project: &Project) -> String {
-    fs::read_to_string(project.path("openprogram.toml")).unwrap()
-}
 
 #[test]
 fn a_variable_that_is_handed_over_is_a_use_of_its_grant() {

@@ -12,7 +12,7 @@ use super::project;
 const VARIABLE: [&str; 4] = ["run", "variable", "--arg", "name=COLOUR"];
 
 /// A project in which `caller` is installed, which reads variables and calls.
-fn installed() -> Project {
+pub(super) fn installed() -> Project {
     let project = project().guests(&["caller"]).variable("COLOUR", "blue");
     done(&project, &["add", "caller.wasm"]);
     project
@@ -29,7 +29,7 @@ fn named() -> Project {
         )
 }
 
-fn toml(project: &Project) -> String {
+pub(super) fn toml(project: &Project) -> String {
     fs::read_to_string(project.path("openprogram.toml")).unwrap()
 }
 

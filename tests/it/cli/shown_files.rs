@@ -1,13 +1,13 @@
 //! Pictures and sound that a person shows to a model, and what else is asked of it: from the command
 //! line to the bytes of a request.
 
-use base64::Engine as _;
 use openprogram_core::Json;
 use openprogram_tests::cli::Project;
 use openprogram_tests::web::{Answer, Asked, Server};
 use serde_json::json;
 
 use super::project;
+use crate::media::base64;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 const WAV: &[u8] = b"RIFF\x10\0\0\0WAVEfmt ";
@@ -60,10 +60,6 @@ fn bodies(server: &Server) -> Vec<Json> {
 fn parts(body: &Json) -> Json {
     let messages = body["messages"].as_array().unwrap();
     messages.last().unwrap()["content"].clone()
-}
-
-fn base64(bytes: &[u8]) -> String {
-    base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
 fn image() -> Json {

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 
 use openprogram_tests::web::WebHost;
 use serde_json::json;
+use tokio::task::JoinHandle;
 
 use super::Project;
 
@@ -31,24 +32,21 @@ fn project() -> Project {
     project
 }
 
-async fn swap(host: &WebHost, folder: &str, below: &str) -> u64 {
+/// A guest that swaps two folders; it says how often it did.
+fn swapping(host: &WebHost, folder: &str, below: &str) -> JoinHandle<u64> {
     let (path, other) = (format!("{below}s"), format!("{below}t"));
     let arguments = json!({"folder": folder, "path": path, "other": other, "times": SWAPS});
-    host.call("swap-often", arguments)
-        .await
-        .result
-        .unwrap()
-        .as_u64()
-        .unwrap()
+    let host = host.clone();
+    tokio::spawn(async move {
+        let swapped = host.call("swap-often", arguments).await.result.unwrap();
+        swapped.as_u64().unwrap()
+    })
 }
 
 /// What one guest reads in all these places while another one swaps.
 async fn read_while_swapped(project: &Project, folder: &str, below: &str) -> Vec<String> {
     let host = project.host(&[&format!("rw:{folder}")]).in_one_run();
-    let swapping = {
-        let (host, folder, below) = (host.clone(), folder.to_owned(), below.to_owned());
-        tokio::spawn(async move { swap(&host, &folder, &below).await })
-    };
+    let swapping = swapping(&host, folder, below);
     let mut found = Vec::new();
     for path in ["s/up/secret", "s/state/sessions.db", "s/plain"] {
         let path = format!("{below}{path}");
@@ -88,10 +86,7 @@ async fn nothing_is_written_behind_a_folder_that_is_swapped() {
     let project = project();
     for (folder, below) in [("data", ""), (".", "data/")] {
         let host = project.host(&[&format!("rw:{folder}")]).in_one_run();
-        let swapping = {
-            let (host, below) = (host.clone(), below.to_owned());
-            tokio::spawn(async move { swap(&host, folder, &below).await })
-        };
+        let swapping = swapping(&host, folder, below);
         let paths: &[&str] = match folder {
             "data" => &[
                 "s/up/secret",

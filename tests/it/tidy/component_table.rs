@@ -46,7 +46,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("counters", &["limits"]),
         ("cpu", &["limits"]),
         ("files", &["counters", "cpu", "limits", "permissions"]),
-        ("http", &["counters", "limits", "permissions"]),
+        ("http", &["counters", "limits", "permissions", "source"]),
         ("reach", &["files", "http", "permissions"]),
         ("compile", &["error", "source"]),
         (

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use openprogram_core::grant::{Access, GrantKind};
+
 use crate::files::Folders;
 use crate::http::Patterns;
 use crate::permissions::Permissions;
@@ -14,6 +16,9 @@ pub(crate) struct Reach {
     pub(crate) folders: Folders,
     /// The forms of its secrets, which are taken out of what comes back.
     pub(crate) patterns: Arc<Patterns>,
+    /// Its variables as uses of their grants. A guest has them all from the start, and what it looks
+    /// at is not seen.
+    pub(crate) env_uses: Vec<Access>,
 }
 
 impl Reach {
@@ -22,6 +27,7 @@ impl Reach {
         Self {
             folders: Folders::of(&permissions),
             patterns: Arc::new(Patterns::of(&permissions)),
+            env_uses: env_uses(&permissions),
             permissions,
         }
     }
@@ -36,6 +42,16 @@ impl Reach {
         let mut set = self.permissions.variables.iter();
         set.any(|(variable, _)| variable == name)
     }
+}
+
+fn env_uses(permissions: &Permissions) -> Vec<Access> {
+    let variables = permissions.variables.iter();
+    let uses = variables.flat_map(|(name, _)| {
+        let grants = permissions.grants.env.iter();
+        let grants = grants.filter(move |grant| grant.what.name == *name);
+        grants.map(move |grant| Access::granted(GrantKind::Env, name, grant.to_string()))
+    });
+    uses.collect()
 }
 
 impl Default for Reach {

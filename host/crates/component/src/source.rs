@@ -33,7 +33,11 @@ impl ComponentSource {
 /// The digest by which a component is known.
 #[must_use]
 pub fn digest_of(bytes: &[u8]) -> String {
-    let hash = Sha256::digest(bytes);
+    shown_digest(&Sha256::digest(bytes))
+}
+
+/// A hash of SHA-256 as text.
+pub(crate) fn shown_digest(hash: &[u8]) -> String {
     let mut digest = "sha256:".to_owned();
     for byte in hash {
         digest.push_str(&format!("{byte:02x}"));

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use openprogram_core::grant::{Access, GrantKind};
 use openprogram_core::guest::{CallReport, ComponentTotals, HostServices};
 use wasmtime::component::ResourceTable;
 use wasmtime::{CallHook, Store, UpdateDeadline};
@@ -72,18 +71,12 @@ impl CallState {
         let mut wasi = WasiCtx::builder();
         wasi.stdout(log.clone()).stderr(log.clone());
         wasi.max_random_size(limits.random_bytes);
-        // The guest has them all from the start, and what it looks at is not seen: each is a use.
         for (name, value) in &reach.permissions.variables {
             wasi.env(name, value);
-            if let Some(services) = &services {
-                let grants = reach.permissions.grants.env.iter();
-                let line = grants
-                    .filter(|grant| grant.what.name == *name)
-                    .map(ToString::to_string);
-                for line in line {
-                    services.note(Access::granted(GrantKind::Env, name, line));
-                }
-            }
+        }
+        if let Some(services) = &services {
+            let uses = reach.env_uses.iter();
+            uses.for_each(|used| services.note(used.clone()));
         }
         let mut table = ResourceTable::new();
         table.set_max_capacity(whole(limits.handles));

@@ -7,7 +7,8 @@
 pub(crate) fn only_docs(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(start) = ["//", "/*", "\""].iter().filter_map(|s| rest.find(s)).min() {
+    let starts = |pair: &[u8]| matches!(pair, b"//" | b"/*" | [b'"', _]);
+    while let Some(start) = rest.as_bytes().windows(2).position(starts) {
         kept.push_str(&rest[..start]);
         let part = &rest[start..];
         let length = if part.starts_with('"') {
@@ -21,20 +22,16 @@ pub(crate) fn only_docs(text: &str) -> String {
         if part.starts_with('"') || is_doc(part) {
             kept.push_str(part);
         } else {
-            kept.extend(part.chars().map(blank));
+            // A space for every byte, so that places stay.
+            kept.extend(
+                part.bytes()
+                    .map(|byte| if byte == b'\n' { '\n' } else { ' ' }),
+            );
         }
         rest = after;
     }
     kept.push_str(rest);
     kept
-}
-
-/// As many bytes as the character has, so that places stay.
-fn blank(c: char) -> String {
-    match c {
-        '\n' => "\n".to_owned(),
-        c => " ".repeat(c.len_utf8()),
-    }
 }
 
 /// The length of a text in quotes. One that does not end on its line takes the line.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::catalog::Catalog;
 use crate::decision::signature_type;
 use crate::function::{Function, Offer, Parameter};
-use crate::schema::{Type, type_to_json_schema};
+use crate::schema::Type;
 use crate::{Json, JsonObject};
 
 /// The source of allowed values that is known here: the functions that are installed.
@@ -191,12 +191,11 @@ fn control(parameter: &Parameter, ty: &Type) -> Control {
             free_text: true,
         };
     }
-    if let Type::Enum(_) = ty {
+    if let Type::Enum(cases) = ty {
         // No other value is one of the type.
-        let schema = type_to_json_schema(ty);
-        let options = schema["enum"].as_array().cloned().unwrap_or_default();
+        let names = cases.cases.iter().map(|case| case.name.as_str().into());
         return Control::Chips {
-            options,
+            options: names.collect(),
             free_text: false,
         };
     }

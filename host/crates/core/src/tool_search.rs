@@ -7,7 +7,7 @@
 use serde_json::json;
 
 use crate::JsonObject;
-use crate::function::{Function, first_paragraph};
+use crate::function::Function;
 use crate::text::{cut, escape_json, one_line};
 use crate::tool::ToolSpec;
 
@@ -160,7 +160,7 @@ fn answer(
         let schema = spec.parameters.to_string();
         let part = format!(
             "\n\n{name}: {}\narguments: {}",
-            first_paragraph(&spec.description),
+            spec.description,
             escape_json(&schema)
         );
         if text.len() + part.len() > FOUND_BYTES_MAX {

@@ -8,7 +8,8 @@ use openprogram_core::decision::{Menu, PickError};
 use openprogram_core::failure::Failure;
 use openprogram_core::llm::Operation;
 
-use crate::complete::{Asker, Rejected, provider_of};
+use crate::chosen_provider::provider_of;
+use crate::complete::{Asker, Rejected};
 use crate::deadline::Deadline;
 use crate::events::Event;
 use crate::frame::Frame;

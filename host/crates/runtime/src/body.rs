@@ -46,8 +46,8 @@ pub(crate) async fn run_body(
 }
 
 fn ended(function: &FunctionRef, outcome: CallOutcome) -> (Result<Json, Failure>, CallReport) {
-    let name = function.name.to_string();
-    let result = outcome.result.map_err(|error| error.to_failure(&name));
+    let result = outcome.result;
+    let result = result.map_err(|error| error.to_failure(&function.name.to_string()));
     (result, outcome.report)
 }
 

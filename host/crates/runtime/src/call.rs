@@ -171,8 +171,7 @@ async fn run_recorded(ports: &Arc<Ports>, parent: &Arc<Frame>, call: PlannedCall
     let required = if is_by_hand {
         None
     } else {
-        let model = model_of(ports, parent);
-        required_approval(ports, &function, &call.arguments.values, model.as_deref()).await
+        required_approval(ports, parent, &function, &call.arguments.values).await
     };
     let is_tool = call.inside.is_some();
     let mut frame = parent.child(&function, node.clone(), call.context);
@@ -188,14 +187,18 @@ async fn run_recorded(ports: &Arc<Ports>, parent: &Arc<Frame>, call: PlannedCall
         depth: parent.n_calls,
     });
     let approved = approve_call(ports, parent, &frame, required.as_ref()).await;
-    let ran = match approved {
+    let Ran {
+        result,
+        report,
+        kept_from,
+    } = match approved {
         Ok(()) => run_or_find(ports, &frame, &function, call.arguments.values, is_tool).await,
         Err(failure) => Ran::refused(failure),
     };
     frame.end();
     // A function that was stopped in the middle leaves nodes below it; they are closed before it.
     let settled = ports.recorder.settle().await;
-    let end = node_end(ports, &frame, &ran);
+    let end = node_end(ports, &frame, &result, report, kept_from.as_ref());
     let status = end.status;
     let closed = open.close(end).await;
     frame.run.emit(|| Event::CallEnded {
@@ -206,7 +209,7 @@ async fn run_recorded(ports: &Arc<Ports>, parent: &Arc<Frame>, call: PlannedCall
     CallEnd {
         node: Some(node),
         // A result that could not be recorded is not given out as if it had been.
-        result: settled.and(closed).and(ran.result),
+        result: settled.and(closed).and(result),
     }
 }
 
@@ -238,7 +241,7 @@ async fn run_or_find(
 ) -> Ran {
     let timer = &ports.parts.timer;
     let caching = function.gating.cache.filter(|_| is_tool);
-    let key = caching.map(|_| Key::of(function, &arguments, model_of(ports, frame).as_deref()));
+    let key = caching.map(|_| Key::of(function, &arguments, model_of(ports, frame)));
     let found = key.and_then(|key| ports.kept.find(&key, timer.elapsed()));
     if let Some((value, node)) = found {
         return Ran {
@@ -313,17 +316,22 @@ fn new_node(ports: &Ports, parent: &Frame, call: &PlannedCall) -> NewNode {
     }
 }
 
-fn node_end(ports: &Ports, frame: &Frame, ran: &Ran) -> NodeEnd {
-    let (result, report) = (&ran.result, &ran.report);
+fn node_end(
+    ports: &Ports,
+    frame: &Frame,
+    result: &Result<Json, Failure>,
+    report: CallReport,
+    kept_from: Option<&NodeId>,
+) -> NodeEnd {
     let mut facts = JsonObject::new();
-    if let Some(node) = &ran.kept_from {
+    if let Some(node) = kept_from {
         facts.insert("kept_from".to_owned(), node.as_str().into());
     }
     facts.insert("cpu_us".to_owned(), report.cpu_us.into());
     facts.insert("wall_us".to_owned(), report.wall_us.into());
     facts.insert("memory_bytes".to_owned(), report.memory_bytes.into());
     if report.log_bytes > 0 {
-        facts.insert("log".to_owned(), report.log.clone().into());
+        facts.insert("log".to_owned(), report.log.into());
         facts.insert("log_bytes".to_owned(), report.log_bytes.into());
     }
     let counted = [

@@ -14,7 +14,8 @@ use openprogram_core::llm::Operation;
 use openprogram_core::{Json, JsonObject};
 
 use crate::ask::tell_asked;
-use crate::complete::{Asker, provider_of, summed};
+use crate::chosen_provider::provider_of;
+use crate::complete::{Asker, summed};
 use crate::deadline::Deadline;
 use crate::decide::{as_option, can_run, plan_decision};
 use crate::events::Event;

@@ -4,20 +4,20 @@
 //! it does not answer in time nobody knows. Nothing here is recorded but what came of it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use openprogram_core::function::{Function, FunctionRef, RuntimeRef, RuntimeRole};
+use openprogram_core::function::{Function, FunctionRef, RuntimeRole};
 use openprogram_core::gating::{Condition, Holds, RequiredApproval, Situation};
 use openprogram_core::schema::names_equal;
 use openprogram_core::{Json, JsonObject};
 
+use crate::chosen_provider::provider_of;
+use crate::deadline::Deadline;
 use crate::frame::Frame;
 use crate::ports::Ports;
-use crate::sources::until;
 
-/// How long all functions that one turn asks may take together: longer than one may take, and short
-/// beside a model request.
-const ASKING_TIME: Duration = Duration::from_secs(5);
+/// How long all functions that one turn asks may take together, in milliseconds: longer than one may
+/// take, and short beside a model request.
+const ASKING_MS: u64 = 5_000;
 /// Characters of a reason that a function gives for an approval.
 const REASON_CHARS_MAX: usize = 1_000;
 
@@ -46,18 +46,18 @@ pub(crate) async fn available(
     (there, missing)
 }
 
-/// What a person has to approve of this call, and why; `None` for nothing.
+/// What a person has to approve of this call by the function of `frame`, and why; `None` for nothing.
 pub(crate) async fn required_approval(
     ports: &Ports,
+    frame: &Frame,
     function: &FunctionRef,
     arguments: &JsonObject,
-    model: Option<&str>,
 ) -> Option<RequiredApproval> {
     let required = function.gating.requires_approval.as_ref()?;
     let Some(condition) = &required.when else {
         return Some(required.clone());
     };
-    let mut asking = Asking::new(ports, model);
+    let mut asking = Asking::new(ports, model_of(ports, frame));
     let known = asking.all(function, condition, Some(arguments)).await;
     if condition.holds(&known) == Holds::No {
         return None;
@@ -69,24 +69,17 @@ pub(crate) async fn required_approval(
 }
 
 /// The model that a call would work with, as conditions know it.
-pub(crate) fn model_of(ports: &Ports, frame: &Frame) -> Option<String> {
+pub(crate) fn model_of<'a>(ports: &'a Ports, frame: &'a Frame) -> Option<&'a str> {
     let runtime = frame.ambient.unwrap_or(RuntimeRole::Main.into());
-    let name = match (runtime, &frame.own_provider) {
-        (RuntimeRef::Lent(_), Some(own)) => own.get().name().to_owned(),
-        (RuntimeRef::Lent(role), None) => ports.parts.providers.of(role)?.name().to_owned(),
-        (RuntimeRef::Opened(number), _) => {
-            let opened = frame.opened.get(number).ok()?;
-            opened.provider.name().to_owned()
-        }
-    };
-    Some(name)
+    let provider = provider_of(ports, frame, runtime).ok()?;
+    Some(provider.name())
 }
 
 /// Asks functions that conditions name, each once, until the time is up.
 struct Asking<'a> {
     ports: &'a Ports,
     model: Option<&'a str>,
-    started: Duration,
+    deadline: Deadline,
     answers: BTreeMap<String, Answer>,
 }
 
@@ -102,7 +95,7 @@ impl<'a> Asking<'a> {
         Self {
             ports,
             model,
-            started: ports.parts.timer.elapsed(),
+            deadline: Deadline::start(&ports.parts, Some(ASKING_MS)),
             answers: BTreeMap::new(),
         }
     }
@@ -155,15 +148,8 @@ impl<'a> Asking<'a> {
             let name = parameter.field.name.clone();
             given.insert(name, Json::Object(arguments.clone()));
         }
-        let timer = &self.ports.parts.timer;
-        let left = ASKING_TIME.saturating_sub(timer.elapsed().saturating_sub(self.started));
-        let answer = if left.is_zero() {
-            None
-        } else {
-            let asked = self.ports.parts.functions.ask(deciding, given);
-            until(asked, timer.sleep(left)).await
-        };
-        let answer = match answer {
+        let asked = self.ports.parts.functions.ask(deciding, given);
+        let answer = match self.deadline.cut(asked).await {
             Some(Ok(value)) => Answer::read(&value),
             Some(Err(_)) | None => Answer::unknown(),
         };

@@ -12,7 +12,7 @@ use openprogram_core::guest::{DecisionRequest, PickedOption};
 
 use crate::arguments::mismatch;
 use crate::ask::ask;
-use crate::complete::{lent_provider, provider_of};
+use crate::chosen_provider::{lent_provider, provider_of};
 use crate::frame::{Frame, overlaid};
 use crate::limits::MENU_RETRIES_MAX;
 use crate::media::settled;

@@ -15,7 +15,7 @@ use openprogram_core::tool_search::{SEARCH_TOOL, search_spec, search_tools};
 #[derive(Debug, Default)]
 pub(crate) struct Deferred {
     /// The functions by the names that the model calls them by, sorted.
-    functions: Vec<(String, FunctionRef)>,
+    functions: Arc<[(String, FunctionRef)]>,
     shown: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -32,15 +32,21 @@ impl Deferred {
         }
     }
 
-    /// Whether the model is not shown the tool of this name, yet.
-    pub(crate) fn hides(&self, name: &str) -> bool {
-        let mut names = self.functions.iter();
-        names.any(|(deferred, _)| deferred == name) && !self.shown().contains(name)
+    fn has(&self, name: &str) -> bool {
+        let found = self
+            .functions
+            .binary_search_by(|(deferred, _)| deferred.as_str().cmp(name));
+        found.is_ok()
     }
 
-    /// Shows a tool from now on.
-    pub(crate) fn show(&self, name: &str) {
-        self.shown().insert(name.to_owned());
+    /// Whether the model is not shown the tool of this name, yet.
+    pub(crate) fn hides(&self, name: &str) -> bool {
+        self.has(name) && !self.shown().contains(name)
+    }
+
+    /// Shows a tool from now on. Says whether it was hidden.
+    pub(crate) fn show(&self, name: &str) -> bool {
+        self.has(name) && self.shown().insert(name.to_owned())
     }
 
     /// How many tools are deferred, shown or not.
@@ -48,13 +54,11 @@ impl Deferred {
         self.functions.len()
     }
 
-    /// The specs of what was looked for and found.
-    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
+    /// The specs of what was looked for and found, of those that are new.
+    pub(crate) fn specs(&self, is_new: impl Fn(&str) -> bool) -> Vec<ToolSpec> {
         let shown = self.shown();
-        let found = self
-            .functions
-            .iter()
-            .filter(|(name, _)| shown.contains(name));
+        let all = self.functions.iter();
+        let found = all.filter(|(name, _)| shown.contains(name) && is_new(name));
         found.map(|(name, f)| ToolSpec::of(f, name)).collect()
     }
 
@@ -71,7 +75,7 @@ impl Deferred {
             number += 1;
         }
         let spec = search_spec(&name, self.functions.iter().map(|(name, _)| name.as_str()));
-        let functions: Arc<[_]> = self.functions.clone().into();
+        let functions = Arc::clone(&self.functions);
         let shown = Arc::clone(&self.shown);
         let tool = HostTool::new(spec, move |call| {
             let (functions, shown) = (Arc::clone(&functions), Arc::clone(&shown));

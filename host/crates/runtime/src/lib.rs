@@ -75,6 +75,7 @@ mod attempt;
 mod body;
 mod budget;
 mod call;
+mod chosen_provider;
 mod closing;
 mod complete;
 mod conditions;
@@ -206,8 +207,8 @@ impl Runtime {
     /// # Errors
     /// `no-provider`, with the ways to set one, when there is none or it does not write text.
     pub fn writing_model(&self) -> Result<&str, Failure> {
-        let provider = complete::lent_provider(&self.ports, RuntimeRole::Main)?;
-        complete::check_writes(provider)?;
+        let provider = chosen_provider::lent_provider(&self.ports, RuntimeRole::Main)?;
+        chosen_provider::check_writes(provider)?;
         Ok(provider.name())
     }
 

@@ -8,7 +8,7 @@ use openprogram_core::guest::{DecisionRequest, PickedOption};
 use openprogram_core::schema::CheckMode;
 
 use crate::ask::ask_about;
-use crate::complete::{lent_provider, provider_of};
+use crate::chosen_provider::{lent_provider, provider_of};
 use crate::decide::{as_option, as_read, asks_model, can_run, check, shown};
 use crate::frame::Frame;
 use crate::menu::menu_in_frame;

@@ -139,12 +139,12 @@ impl Calling<'_> {
             Some(Tool::Own(own)) => return self.run_own(own, wanted).await,
             None => return Answered::refused(call, unknown(self.tools, &call.name)),
         };
-        let tool = self.tools.name_of(function);
-        if let Some(tool) = tool.filter(|tool| self.tools.was_hidden(tool)) {
+        let tool = self.tools.name_of(function).unwrap_or(&call.name);
+        if self.tools.was_hidden(tool) {
             let schema = parameters_to_json_schema(function.visible_parameters());
             return Answered::refused(call, not_looked_up(tool, &schema));
         }
-        let planned = match self.plan(function, wanted) {
+        let planned = match self.plan(tool, function, wanted) {
             Ok(planned) => planned,
             Err(text) => return Answered::refused(call, text),
         };
@@ -184,9 +184,12 @@ impl Calling<'_> {
     ///
     /// # Errors
     /// What the model is told.
-    fn plan(&self, function: &FunctionRef, wanted: &WantedCall) -> Result<PlannedCall, String> {
-        let tool = self.tools.name_of(function);
-        let tool = tool.unwrap_or(&wanted.call.name);
+    fn plan(
+        &self,
+        tool: &str,
+        function: &FunctionRef,
+        wanted: &WantedCall,
+    ) -> Result<PlannedCall, String> {
         let schema = || parameters_to_json_schema(function.visible_parameters());
         let parsed = wanted.parsed.as_ref();
         let parsed = parsed.map_err(|error| unreadable(tool, &error.to_string(), &schema()))?;

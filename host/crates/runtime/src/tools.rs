@@ -131,16 +131,12 @@ impl Tools {
 
     /// Whether the model has to look for this tool before it calls it. From now on it is shown.
     pub(crate) fn was_hidden(&self, name: &str) -> bool {
-        let hidden = self.deferred.hides(name);
-        if hidden {
-            self.deferred.show(name);
-        }
-        hidden
+        self.deferred.show(name)
     }
 
-    /// The specs of the tools that the model has looked for.
-    pub(crate) fn looked_up(&self) -> Vec<ToolSpec> {
-        self.deferred.specs()
+    /// The specs of the tools that the model has looked for, of those that are new.
+    pub(crate) fn looked_up(&self, is_new: impl Fn(&str) -> bool) -> Vec<ToolSpec> {
+        self.deferred.specs(is_new)
     }
 
     /// Adds a tool that is no function.
@@ -183,8 +179,9 @@ impl Tools {
 
     /// The specs, sorted by name, as requests need them.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
-        let mut specs = self.names.specs();
-        specs.retain(|spec| !self.deferred.hides(&spec.name));
+        let functions = self.names.iter();
+        let shown = functions.filter(|(name, _)| !self.deferred.hides(name));
+        let mut specs: Vec<_> = shown.map(|(name, f)| ToolSpec::of(f, name)).collect();
         specs.extend(self.own.values().map(|own| own.tool.spec.clone()));
         specs.sort_by(|a, b| a.name.cmp(&b.name));
         specs
@@ -234,7 +231,9 @@ impl Tools {
                     }
                 };
                 // What it has to call it is shown.
-                let tool = tool.inspect(|name| self.deferred.show(name));
+                let tool = tool.inspect(|name| {
+                    self.deferred.show(name);
+                });
                 tool.map(|name| ToolChoice::Named(name.to_owned()))
                     .ok_or_else(|| {
                         let shown: String = name.chars().take(NAME_CHARS_MAX).collect();

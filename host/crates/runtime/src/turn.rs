@@ -12,7 +12,8 @@ use openprogram_core::schema::names_equal;
 use openprogram_core::structured::{ResponseFormat, SUBMIT_TOOL};
 use openprogram_core::tool::ToolChoice;
 
-use crate::complete::{Said, check_writes, provider_of, thinking_facts};
+use crate::chosen_provider::{check_writes, provider_of};
+use crate::complete::{Said, thinking_facts};
 use crate::frame::Frame;
 use crate::limits::SYSTEM_BYTES_MAX;
 use crate::media::{check_bytes, mismatch_facts, settled, tell_mismatches};

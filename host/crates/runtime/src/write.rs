@@ -12,7 +12,8 @@ use openprogram_core::schema::CheckMode;
 use openprogram_core::session::Usage;
 use openprogram_core::structured::ResponseFormat;
 
-use crate::complete::{Asker, Said, check_writes, summed};
+use crate::chosen_provider::check_writes;
+use crate::complete::{Asker, Said, summed};
 use crate::events::Event;
 use crate::media::mismatch_facts;
 use crate::open_pick::{CERTAIN, OpenPick, PlannedDecision, method, no_pick_facts, only_option};

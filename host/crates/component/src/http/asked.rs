@@ -13,6 +13,7 @@ use wasmtime_wasi_http::{Error, WasiBody};
 use super::gate::Wanted;
 use super::sending::Time;
 use super::stop::Stop;
+use crate::source::shown_digest;
 
 /// Bytes of a body that a person is asked about; nobody looks at more before saying yes.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -77,8 +78,6 @@ fn sending(wanted: &Wanted, parts: &Parts, body: &Bytes) -> Sending {
     }
     hash.update(b"\n");
     hash.update(body);
-    let digits = hash.finalize();
-    let digits = digits.iter().map(|byte| format!("{byte:02x}"));
     let target = &wanted.target;
     let mime_type = headers.get(CONTENT_TYPE);
     let mime_type = mime_type.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -94,6 +93,6 @@ fn sending(wanted: &Wanted, parts: &Parts, body: &Bytes) -> Sending {
             mime_type: mime_type.map(|text| text.chars().take(TYPE_CHARS_MAX).collect()),
             head: head.map(|text| text.chars().take(SentBody::HEAD_CHARS_MAX).collect()),
         }),
-        digest: format!("sha256:{}", digits.collect::<String>()),
+        digest: shown_digest(&hash.finalize()),
     }
 }

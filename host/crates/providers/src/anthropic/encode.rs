@@ -210,17 +210,13 @@ fn keep_last_marks(messages: &mut [wire::Message<'_>], cache_system: &mut Option
         **mark = None;
     }
     // The protocol wants no mark before one that is kept for longer; what it closes is kept as long.
-    let mut longest = CacheTtl::Usual;
-    for mark in marks.into_iter().rev().flatten() {
-        longest = longest.max(mark.ttl);
-        mark.ttl = if longest == CacheTtl::Hour {
-            longest
-        } else {
-            mark.ttl
-        };
-    }
-    if let Some(ttl) = cache_system.as_mut().filter(|_| longest == CacheTtl::Hour) {
-        *ttl = longest;
+    let mut is_hour = false;
+    let times = marks.into_iter().rev().flatten().map(|mark| &mut mark.ttl);
+    for ttl in times.chain(cache_system) {
+        is_hour |= *ttl == CacheTtl::Hour;
+        if is_hour {
+            *ttl = CacheTtl::Hour;
+        }
     }
 }
 

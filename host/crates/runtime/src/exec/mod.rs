@@ -15,7 +15,8 @@ use openprogram_core::guest::{ExecReply, ExecRequest, StartedTurn, TurnWatcher};
 use openprogram_core::llm::{Operation, StopReason};
 use openprogram_core::session::Usage;
 
-use crate::complete::{Asker, provider_of};
+use crate::chosen_provider::provider_of;
+use crate::complete::Asker;
 use crate::deadline::Deadline;
 use crate::ending::ended_at;
 use crate::events::Event;

@@ -274,9 +274,8 @@ impl<'a> Work<'a> {
     /// Shows the model what it has looked for.
     fn add_looked_up(&mut self) {
         let known = &self.request.tools;
-        let looked_up = self.turn.tools.looked_up().into_iter();
-        let new = looked_up.filter(|spec| known.iter().all(|tool| tool.name != spec.name));
-        let new: Vec<_> = new.collect();
+        let is_new = |name: &str| known.iter().all(|tool| tool.name != name);
+        let new = self.turn.tools.looked_up(is_new);
         if new.is_empty() {
             return;
         }
