@@ -1,7 +1,7 @@
 //! Turns that end in a value of a given shape: how it is got out of the model, how a reply is read,
 //! and what is said about one that does not fit.
 
-use openprogram_core::content::{ContentBlock, Message, Role, ToolResult};
+use openprogram_core::content::{ContentBlock, Role, ToolResult, add_said};
 use openprogram_core::failure::Failure;
 use openprogram_core::llm::{
     BesideFormat, FormatWay, ModelReply, ModelRequest, Provider, StopReason, plan_format_way,
@@ -142,16 +142,9 @@ impl PlannedFormat {
         answer.push(ContentBlock::Text(said.clone()));
         let says =
             |block: &ContentBlock| block.as_text().is_none_or(|text| !text.trim().is_empty());
-        let content: Vec<_> = reply.into_iter().filter(says).collect();
-        match request.messages.last_mut() {
-            Some(last) if content.is_empty() => last.content.append(&mut answer),
-            _ => {
-                let role = Role::Assistant;
-                request.messages.push(Message { role, content });
-                let (role, content) = (Role::User, answer);
-                request.messages.push(Message { role, content });
-            }
-        }
+        let written = reply.into_iter().filter(says).collect();
+        add_said(&mut request.messages, Role::Assistant, written);
+        add_said(&mut request.messages, Role::User, answer);
         // The tools stay, because calls of the turn are told and what is cached begins with them.
         if self.way == FormatWay::Submit {
             request.tool_choice = ToolChoice::Auto;

@@ -168,3 +168,13 @@ impl Message {
         }
     }
 }
+
+/// Adds what somebody said to a conversation: to the last message where the same one goes on, else as
+/// a message of its own, so that roles alternate. Nothing said adds nothing.
+pub fn add_said(messages: &mut Vec<Message>, role: Role, content: Vec<ContentBlock>) {
+    match messages.last_mut() {
+        _ if content.is_empty() => {}
+        Some(last) if last.role == role => last.content.extend(content),
+        _ => messages.push(Message { role, content }),
+    }
+}

@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 
 use super::select::Selected;
-use crate::content::{ContentBlock, Message, Role};
+use crate::content::{ContentBlock, Message, Role, add_said};
 use crate::failure::{Failure, FailureCode};
 use crate::schema::{names_equal, shown_name};
 use crate::session::{NewNode, NodeKind, NodeStatus, SeenNode};
@@ -121,13 +121,7 @@ fn push_block(messages: &mut Vec<Message>, role: Role, block: ContentBlock) {
     if messages.is_empty() && role == Role::Assistant {
         messages.push(Message::user(OPENING));
     }
-    match messages.last_mut() {
-        Some(last) if last.role == role => last.content.push(block),
-        _ => messages.push(Message {
-            role,
-            content: vec![block],
-        }),
-    }
+    add_said(messages, role, vec![block]);
 }
 
 /// What was said, when anything was. A blank text is nothing: providers refuse it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use openprogram_core::Json;
-use openprogram_core::content::{ContentBlock, Message, Role};
+use openprogram_core::content::{ContentBlock, Role, add_said};
 use openprogram_core::failure::Failure;
 use openprogram_core::guest::TurnEvent;
 use openprogram_core::id::NodeId;
@@ -247,17 +247,9 @@ impl<'a> Work<'a> {
         if is_last {
             return Ok(Some(self.max_iterations()));
         }
+        // Where nothing came of it yet, the same is asked again.
         let content = in_history(reply, &[]);
-        match self.request.messages.last_mut() {
-            // It was paused before.
-            Some(last) if last.role == Role::Assistant => last.content.extend(content),
-            // Nothing came of it yet: the same is asked again.
-            _ if content.is_empty() => {}
-            _ => {
-                let role = Role::Assistant;
-                self.request.messages.push(Message { role, content });
-            }
-        }
+        add_said(&mut self.request.messages, Role::Assistant, content);
         self.reads.push(node.clone());
         self.next
             .facts
@@ -295,15 +287,9 @@ impl<'a> Work<'a> {
         reply: &ModelReply,
         answers: Vec<Answered>,
     ) {
+        // It may go on with a reply that was paused.
         let content = in_history(reply, calls);
-        match self.request.messages.last_mut() {
-            // It goes on with a reply that was paused.
-            Some(last) if last.role == Role::Assistant => last.content.extend(content),
-            _ => {
-                let role = Role::Assistant;
-                self.request.messages.push(Message { role, content });
-            }
-        }
+        add_said(&mut self.request.messages, Role::Assistant, content);
         self.reads.push(node.clone());
         self.reads
             .extend(answers.iter().filter_map(|a| a.node().cloned()));
@@ -316,10 +302,8 @@ impl<'a> Work<'a> {
         let results = answers
             .into_iter()
             .map(|answered| ContentBlock::ToolResult(answered.result));
-        self.request.messages.push(Message {
-            role: Role::User,
-            content: results.collect(),
-        });
+        let messages = &mut self.request.messages;
+        add_said(messages, Role::User, results.collect());
         self.add_looked_up();
         // What had to be called was called, or at least tried.
         if matches!(

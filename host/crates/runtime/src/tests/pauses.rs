@@ -1,14 +1,18 @@
 //! Replies that their provider pauses amid tools of its own, and how other ends of a reply are told.
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use openprogram_core::content::{ContentBlock, Role};
-use openprogram_core::llm::{ModelReply, StopReason};
+use openprogram_core::guest::ToolsWanted;
+use openprogram_core::llm::{FormatAbility, ModelReply, StopReason};
 use serde_json::json;
 
-use super::shop::{call, turn};
+use super::shop::{call, shop, turn};
 use super::turns::work;
-use super::{graph, nodes, told};
-use crate::testing::{ScriptedReply, shown_request};
+use super::{graph, nodes, runtime_with, told};
+use crate::testing::{ScriptedProvider, ScriptedReply, shown_request};
+use crate::{Providers, TurnRequest};
 
 /// A reply with a search of the server, paused after this text.
 fn paused(text: &str) -> ScriptedReply {
@@ -126,4 +130,44 @@ async fn the_node_of_a_reply_says_what_ended_it() {
         let told = facts.get("stop").and_then(|stop| stop.as_str());
         assert_eq!(told, expected, "{stop:?}");
     }
+}
+
+/// The messages of the last request, after a turn with a format whose first reply was paused, whose
+/// second is this one, and whose third fits.
+async fn repaired(second: ScriptedReply) -> Vec<(Role, usize)> {
+    let ability = FormatAbility {
+        is_held: true,
+        with_tools: true,
+        keeps_order: true,
+    };
+    let replies = vec![paused("Let me. "), second, "{\"n\": 1}".into()];
+    let model = Arc::new(ScriptedProvider::new(replies).held_to_formats(ability));
+    let providers = Providers::all(model.clone());
+    let runtime = runtime_with(shop(), |parts| parts.providers = providers);
+    let mut request = TurnRequest::text("go");
+    request.turn.tools = ToolsWanted::Named(Vec::new());
+    let n = json!({"type": "integer"});
+    let format = json!({
+        "type": "object",
+        "properties": {"n": n},
+        "required": ["n"],
+        "additionalProperties": false,
+    });
+    request.turn.response_format = Some(format);
+    let outcome = runtime.exec(request).await;
+    assert_eq!(outcome.result.unwrap().structured, Some(json!({"n": 1})));
+    let requests = model.requests();
+    assert_eq!(requests.len(), 3);
+    let messages = requests[2].messages.iter();
+    messages.map(|m| (m.role, m.content.len())).collect()
+}
+
+#[tokio::test]
+async fn what_is_asked_for_again_after_a_pause_stays_with_who_said_it() {
+    // The paused text and search, and the reply that did not fit, are one message.
+    let expected = [(Role::User, 1), (Role::Assistant, 3), (Role::User, 1)];
+    assert_eq!(repaired("{\"n\": \"x\"}".into()).await, expected);
+    // Where nothing was said, what is asked for again is still no word of the model.
+    let expected = [(Role::User, 1), (Role::Assistant, 2), (Role::User, 1)];
+    assert_eq!(repaired("".into()).await, expected);
 }
