@@ -21,8 +21,7 @@ async fn saying(text: &str) -> Server {
     let message = json!({"role": "assistant", "content": text});
     let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
     let reply = json!({"choices": [choice]}).to_string();
-    // The server closes after each answer; a client that is not told would ask on a closed connection.
-    let json = ["content-type: application/json", "connection: close"];
+    let json = ["content-type: application/json"];
     Server::start(move |_: &Asked| Answer::of("200 OK", &json, &reply)).await
 }
 

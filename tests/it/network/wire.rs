@@ -185,7 +185,7 @@ async fn what_crosses_the_wire_is_counted() {
     assert_eq!(called.report.egress_bytes, sent as u64);
     assert_eq!(
         called.report.ingress_bytes,
-        1000 + "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n".len() as u64
+        1000 + "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1000\r\n\r\n".len() as u64
     );
     let called = WebHost::new().get(&server.url("/")).await;
     assert_eq!(

@@ -54,13 +54,14 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// A whole answer: status line, headers, body.
+    /// A whole answer: status line, headers, body. It says that the connection ends, as it does.
     #[must_use]
     pub fn of(status: &str, headers: &[&str], body: &str) -> Self {
         let mut text = format!("HTTP/1.1 {status}\r\n");
         for header in headers {
             text.push_str(&format!("{header}\r\n"));
         }
+        text.push_str("connection: close\r\n");
         text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
         Self::Bytes(text.into_bytes())
     }
