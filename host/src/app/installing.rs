@@ -12,7 +12,7 @@ use openprogram_component::{LoadedComponent, MetadataMode, contract_of};
 use super::components::{Loader, refused};
 use super::fetching::{Obtained, check_still_signed};
 use super::updated::Updated;
-use super::{App, LeftTable, catalog};
+use super::{App, catalog};
 use crate::install::{
     Binding, InstallError, Lock, LockEntry, Place, check_binding, difference, locked_source,
 };
@@ -60,15 +60,6 @@ impl PendingUpdate {
     pub fn updates(&self) -> &[Updated] {
         &self.updates
     }
-}
-
-/// What removing a component did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Removed {
-    /// Its entry in the lock file, which is gone.
-    pub entry: LockEntry,
-    /// What happened to its table in the project file.
-    pub table: LeftTable,
 }
 
 /// A source as it is now, checked.
@@ -262,27 +253,6 @@ impl App {
         Ok(updates)
     }
 
-    /// Removes an installed component from the lock file, and its bytes from the state folder.
-    ///
-    /// # Errors
-    /// When nothing of that name is installed.
-    pub fn remove(&self, name: &str) -> anyhow::Result<Removed> {
-        let project_folder = &self.settings.project_folder;
-        self.locked(&Lock::read(project_folder)?, name)?;
-        let loader = Loader::new(self, StateFolder::create(&self.settings.state_folder)?);
-        let _guard = loader.store.guard()?;
-        let mut lock = Lock::read(project_folder)?;
-        let entry = self.locked(&lock, name)?.clone();
-        lock.components.remove(name);
-        lock.grants.remove(name);
-        lock.write(project_folder)?;
-        self.forget(&loader, &lock, &entry.digest)?;
-        Ok(Removed {
-            entry,
-            table: self.take_left_grants(name)?,
-        })
-    }
-
     /// What a source is now, checked, under a name that is free in the project file.
     async fn candidate(
         &self,
@@ -317,7 +287,11 @@ impl App {
     }
 
     /// The entry of an installed component.
-    fn locked<'a>(&self, lock: &'a Lock, name: &str) -> Result<&'a LockEntry, InstallError> {
+    pub(super) fn locked<'a>(
+        &self,
+        lock: &'a Lock,
+        name: &str,
+    ) -> Result<&'a LockEntry, InstallError> {
         lock.entry(name).map_err(|error| {
             let name = name.to_owned();
             match self.settings.component(&name) {
@@ -351,7 +325,12 @@ impl App {
 
     /// Removes bytes that no entry names any more. A state folder that serves other projects too
     /// keeps them.
-    fn forget(&self, loader: &Loader, lock: &Lock, digest: &str) -> Result<(), InstallError> {
+    pub(super) fn forget(
+        &self,
+        loader: &Loader,
+        lock: &Lock,
+        digest: &str,
+    ) -> Result<(), InstallError> {
         let own = self.settings.state_folder.parent();
         if lock.holds(digest) || own != Some(&self.settings.project_folder) {
             return Ok(());

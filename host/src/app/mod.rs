@@ -3,9 +3,11 @@
 //! Builds from settings what a command needs and no more: a list of sessions needs no engine, an
 //! inspection no store. Nothing here knows how a command prints or ends.
 
+mod answers;
 mod built;
 mod callable;
 mod components;
+mod error;
 mod fetching;
 mod granting;
 mod installing;
@@ -13,6 +15,7 @@ mod listing;
 mod models;
 mod permitted;
 mod prepared;
+mod removing;
 mod skills;
 mod tool_form;
 mod updated;
@@ -24,137 +27,33 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use openprogram_component::{ComponentHost, Engine, EngineError, EngineOptions, Limits, LoadError};
-use openprogram_core::catalog::{CatalogError, ResolveError};
+use openprogram_component::{ComponentHost, Engine, EngineError, EngineOptions, Limits};
 use openprogram_core::content::ThinkingLevel;
-use openprogram_core::failure::FailureCode;
 use openprogram_core::grant::Grants;
 use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::{MemoryStore, SessionStore};
-use openprogram_providers::{OpenError, SetupError};
-use openprogram_runtime::{GrantError, ModelOpener, NoModels, Providers, Runtime, RuntimeParts};
+use openprogram_runtime::{ModelOpener, NoModels, Providers, Runtime, RuntimeParts};
 use openprogram_store::{Durability, SqliteStore};
 
+use self::answers::kept_answers;
+pub use self::answers::{ANSWER_ID_DIGITS, AnswerChoice, answer_id};
 pub use self::built::load_built;
 use self::callable::{call_policy, catalog};
 use self::components::{Available, Loader};
+pub use self::error::AppError;
 pub use self::granting::{GrantChange, GrantPlan, Granted, LeftTable, Standing};
-pub use self::installing::{Added, PendingAdd, PendingUpdate, Removed};
+pub use self::installing::{Added, PendingAdd, PendingUpdate};
 pub use self::listing::{Listed, Listing, Unknown};
 use self::models::{Models, SharedTransport};
 pub use self::prepared::Prepared;
+pub use self::removing::Removed;
 pub use self::updated::Updated;
 pub use self::watched::NoSource;
 use crate::fetch::{Fetcher, WebOptions};
-use crate::settings::{EditError, ModelNames, Settings};
-use crate::state::{MarkedStore, RunningSessions, StateFolder};
-
-/// Why what a command needs cannot be built from the settings.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AppError {
-    /// No component has this name.
-    #[error("there is no component `{name}`{}", known_components(known))]
-    UnknownComponent {
-        /// The name.
-        name: String,
-        /// The components that there are.
-        known: Vec<String>,
-    },
-    /// A component is refused.
-    #[error("the component `{name}` cannot be loaded")]
-    Load {
-        /// Its name.
-        name: String,
-        /// Why.
-        source: LoadError,
-    },
-    /// A component cannot stand beside the others.
-    #[error("the component `{name}` cannot be added")]
-    Add {
-        /// Its name.
-        name: String,
-        /// Why.
-        source: CatalogError,
-    },
-    /// A grant of the project file means nothing.
-    #[error("a grant in the project file cannot be used")]
-    Grant(#[source] GrantError),
-    /// A call that is to be granted means no function.
-    #[error("`{component}` cannot be granted a call")]
-    Call {
-        /// The component.
-        component: String,
-        /// Why.
-        source: ResolveError,
-    },
-    /// The project file cannot be changed by the program.
-    #[error("`{}` cannot be changed; write the grants there", path.display())]
-    Edit {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: EditError,
-    },
-    /// A grant that is to be taken away is not there.
-    #[error(
-        "`{component}` has no grant `{line}`; `openprogram grants {component}` lists what it has"
-    )]
-    NotGranted {
-        /// The component.
-        component: String,
-        /// The grant, as an option.
-        line: String,
-    },
-    /// Nothing can be watched.
-    #[error(transparent)]
-    NoSource(NoSource),
-    /// The model cannot be used.
-    #[error(transparent)]
-    Model(OpenError),
-}
-
-impl AppError {
-    /// The code under which the error is known to programs.
-    #[must_use]
-    pub fn code(&self) -> FailureCode {
-        match self {
-            Self::UnknownComponent { .. } | Self::Call { .. } | Self::NotGranted { .. } => {
-                FailureCode::NotFound
-            }
-            Self::Load { source, .. } => match source {
-                LoadError::Imports { missing, .. } if missing.is_empty() => FailureCode::Denied,
-                LoadError::Engine(_) => FailureCode::Internal,
-                LoadError::CompileTime { .. } | LoadError::CompileBusy { .. } => {
-                    FailureCode::LimitReached
-                }
-                _ => FailureCode::InvalidArgument,
-            },
-            Self::Add { .. }
-            | Self::Grant(_)
-            | Self::Edit { .. }
-            | Self::NoSource(_)
-            | Self::Model(OpenError::NotAName { .. }) => FailureCode::InvalidArgument,
-            Self::Model(OpenError::Failed { source, .. })
-                if matches!(source.downcast_ref(), Some(SetupError::Model { .. })) =>
-            {
-                FailureCode::InvalidArgument
-            }
-            Self::Model(_) => FailureCode::NoProvider,
-        }
-    }
-}
-
-fn known_components(known: &[String]) -> String {
-    if known.is_empty() {
-        return "; install one with `openprogram add`, or name one under `[components]` in \
-                openprogram.toml"
-            .to_owned();
-    }
-    let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-    format!("; the project has {}", known.join(", "))
-}
+use crate::settings::{ModelNames, Settings};
+use crate::state::{KeptAnswers, MarkedStore, RunningSessions, StateFolder};
+use crate::text::clean;
 
 /// The components that functions come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -338,6 +237,7 @@ impl App {
         parts.tool_sets = self.settings.tool_sets.clone();
         parts.retry = self.settings.models.retry;
         parts.questions = questions;
+        parts.answers = Arc::new(self.answers(words));
         parts.question_timeout = self.settings.models.ask_timeout;
         parts.traces_content = self.settings.trace.content;
         parts.exec_timeout = self.settings.models.exec_timeout;
@@ -346,6 +246,20 @@ impl App {
             left_out,
             engine,
         })
+    }
+
+    /// The answers that hold for good; where they cannot be read the person is told and asked again.
+    fn answers(&self, words: &mut dyn Write) -> KeptAnswers {
+        let answers = kept_answers(&self.settings);
+        if let Err(error) = answers.list() {
+            // Words that cannot be written are no reason to fail.
+            let _ = writeln!(
+                words,
+                "warning: {}",
+                clean(&format!("{:#}", anyhow::Error::new(error)))
+            );
+        }
+        answers
     }
 
     fn set_limits(&self, parts: &mut RuntimeParts, budgets: Budgets) {

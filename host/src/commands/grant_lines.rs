@@ -2,16 +2,21 @@
 
 use openprogram_core::Json;
 use openprogram_core::grant::{FolderGrant, Grant, GrantKind, GrantLine, Grants, SecretGrant};
+use openprogram_core::question::KeptAnswer;
 use serde_json::json;
 
 use super::console::Console;
 use super::exit::Usage;
-use crate::app::{App, GrantPlan, Standing};
+use crate::app::{App, GrantPlan, Standing, answer_id};
 use crate::settings::Settings;
-use crate::text::one_line;
+use crate::text::{escape_json, one_line};
 
 /// How much of a grant and what is known about it is shown on its line.
 pub(super) const GRANT_CHARS_MAX: usize = 4_000;
+/// How much of the arguments of an answer is shown on its line.
+const ANSWER_CHARS_MAX: usize = 200;
+/// Hexadecimal digits of a digest that are enough to tell two versions apart.
+const DIGITS_SHOWN: usize = 12;
 
 /// The options, each a line as in the project file.
 #[derive(Debug, clap::Args)]
@@ -146,6 +151,37 @@ fn names_variable(grants: &Grants, name: &str) -> bool {
         .any(|grant| grant.what.variable == name)
 }
 
+/// An answer that holds for good, on one line.
+pub(super) fn answer_line(answer: &KeptAnswer) -> String {
+    let (id, word) = (answer_id(answer), answer.word());
+    let what = one_line(&answer.what, GRANT_CHARS_MAX);
+    let arguments = one_line(&escape_json(&answer.arguments), ANSWER_CHARS_MAX);
+    let hex = answer.digest.trim_start_matches("sha256:");
+    let digest: String = hex.chars().take(DIGITS_SHOWN).collect();
+    let by = answer.grant.as_ref().map(|(kind, line)| {
+        let line = one_line(line, GRANT_CHARS_MAX);
+        format!(", {kind} `{line}`")
+    });
+    let by = by.unwrap_or_default();
+    format!("{word} {id}  {what}  {arguments}  (digest {digest}{by})")
+}
+
+/// The same for programs.
+pub(super) fn answer_to_json(answer: &KeptAnswer) -> Json {
+    let mut json = answer.to_json();
+    json["id"] = answer_id(answer).into();
+    json
+}
+
+/// Says that answers are forgotten.
+pub(super) fn forgotten(n_answers: usize) -> Option<String> {
+    match n_answers {
+        0 => None,
+        1 => Some("1 answer for good is forgotten".to_owned()),
+        n => Some(format!("{n} answers for good are forgotten")),
+    }
+}
+
 /// What a component is granted after a command changed it.
 pub(super) fn tell_outcome(
     plan: &GrantPlan,
@@ -156,12 +192,7 @@ pub(super) fn tell_outcome(
 ) -> anyhow::Result<()> {
     let shown = Shown::all(&plan.after, app.settings());
     if is_json {
-        let (confirmed, _) = standing_to_json(standing);
-        let grants: Vec<_> = shown.iter().map(Shown::to_json).collect();
-        let (name, changed) = (&plan.before.name, plan.is_change);
-        console.json(
-            &json!({"name": name, "changed": changed, "confirmed": confirmed, "grants": grants}),
-        )?;
+        console.json(&outcome_to_json(plan, standing, app))?;
         return Ok(());
     }
     for grant in &shown {
@@ -169,6 +200,15 @@ pub(super) fn tell_outcome(
         console.text(&format!("    {line}"))?;
     }
     Ok(())
+}
+
+/// The same for programs.
+pub(super) fn outcome_to_json(plan: &GrantPlan, standing: &Standing, app: &App) -> Json {
+    let shown = Shown::all(&plan.after, app.settings());
+    let (confirmed, _) = standing_to_json(standing);
+    let grants: Vec<_> = shown.iter().map(Shown::to_json).collect();
+    let (name, changed) = (&plan.before.name, plan.is_change);
+    json!({"name": name, "changed": changed, "confirmed": confirmed, "grants": grants})
 }
 
 /// How grants stand, for programs: whether they count, and why they do not.

@@ -311,7 +311,10 @@ fn pick_line(facts: &JsonObject) -> Option<(&'static str, String)> {
 fn receipt_line(receipt: &Receipt) -> String {
     let what = one_line(&receipt.what, VALUE_CHARS_MAX);
     let by = one_line(&receipt.by, VALUE_CHARS_MAX);
-    format!("{} by {by}: {what}", receipt.answer.as_str())
+    // One by memory is for good by its name.
+    let is_news = receipt.remembered && receipt.by != Receipt::BY_MEMORY;
+    let kept = if is_news { " for good" } else { "" };
+    format!("{} by {by}{kept}: {what}", receipt.answer.as_str())
 }
 
 /// A call as the model wrote it: the tool and its arguments.

@@ -21,6 +21,8 @@ fn shown_in(session: &SessionId) -> String {
 
 /// What a person can do when nobody knows better.
 pub(super) const DOCTOR: &str = "`openprogram doctor` checks this machine and the project";
+const ANSWERED_BEFORE: &str = "`openprogram grants` lists what you answered for good, and \
+                               `openprogram revoke NAME --answers` forgets it";
 const ON_TERMINAL: &str = "run it on a terminal, where you are asked";
 pub(super) const SESSIONS: &str = "`openprogram sessions` lists the sessions";
 
@@ -89,6 +91,9 @@ pub(super) fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<Str
         FailureCode::NobodyThere => Some(ON_TERMINAL.to_owned()),
         FailureCode::ApprovalDenied if detail("reason") == Some("nobody-there") => {
             Some(ON_TERMINAL.to_owned())
+        }
+        FailureCode::ApprovalDenied if failure.message.contains("answered `never`") => {
+            Some(ANSWERED_BEFORE.to_owned())
         }
         // Most sentences of this kind name the ways already.
         FailureCode::NoProvider if failure.message.contains("--model") => None,

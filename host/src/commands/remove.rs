@@ -3,12 +3,13 @@
 use serde_json::json;
 
 use super::console::Console;
+use super::grant_lines::forgotten;
 use crate::app::{App, LeftTable};
 
 /// Removes an installed component
 ///
-/// Its entry in `openprogram.lock`, its grants in openprogram.toml and its bytes in the state folder
-/// go; its source stays where it is, and so does what was recorded of its runs.
+/// Its entry in `openprogram.lock`, its grants in openprogram.toml, and its bytes and your answers for
+/// good in the state folder go; its source stays where it is, and so does what was recorded of its runs.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The name that it is installed by
@@ -31,6 +32,9 @@ pub(super) fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Resu
             "note: `[components.{name}]` in openprogram.toml says more than grants and stays; \
              remove it there too, or no command that needs components works"
         )),
+    }
+    if let Some(words) = forgotten(removed.n_answers) {
+        console.say(&words);
     }
     if args.json {
         let entry = &removed.entry;

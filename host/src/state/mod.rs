@@ -1,9 +1,11 @@
-//! The state folder: `sessions.db`, installed components, caches, and the marks of running sessions.
+//! The state folder: `sessions.db`, installed components, answers that hold for good, caches, and the
+//! marks of running sessions.
 //!
 //! It is private to its owner. The cache holds machine code that is run without further checks,
 //! so a state folder that came with a download or a clone must not be believed: a birth mark ties
 //! it to this very folder on this machine, and without a fitting mark the cache is thrown away.
 
+mod answers;
 mod look;
 mod marked;
 mod running;
@@ -12,10 +14,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use answers::{AnswersError, KeptAnswers};
 pub use look::StateFacts;
 pub use marked::MarkedStore;
 pub use running::{RunMark, RunningSessions};
 
+/// The file of the answers to approvals that hold for good.
+const ANSWERS_FILE: &str = "approvals.json";
 /// The file that holds the birth mark.
 const BIRTH_FILE: &str = "birth";
 /// The folder of the caches.
@@ -147,6 +152,12 @@ impl StateFolder {
         self.path.join(COMPONENTS_FOLDER)
     }
 
+    /// The answers to approvals that hold for good in this project.
+    #[must_use]
+    pub fn answers(&self, project_folder: &Path) -> KeptAnswers {
+        KeptAnswers::new(self.path.clone(), project_folder.to_owned())
+    }
+
     /// The marks of sessions that run now.
     #[must_use]
     pub fn running_sessions(&self) -> RunningSessions {
@@ -180,20 +191,38 @@ impl StateFolder {
             Err(error) => Err(error),
         };
         cleared.map_err(io_error(&cache))?;
-        // A new file takes the place of whatever has the name; nothing is written through a link.
-        let new = self
-            .path
-            .join(format!("{BIRTH_FILE}.{}", std::process::id()));
-        // Left behind by a process that was killed between the two steps.
-        let _ = fs::remove_file(&new);
-        let written = fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&new)
-            .and_then(|mut new| io::Write::write_all(&mut new, expected.as_bytes()))
-            .and_then(|()| fs::rename(&new, &file));
-        written.map_err(io_error(&file))
+        write_new(&file, &expected).map_err(io_error(&file))
     }
+}
+
+/// Writes a file of its owner alone, whole or not at all. A new file takes the place of whatever has
+/// the name; nothing is written through a link.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(format!(".{}", std::process::id()));
+    let new = PathBuf::from(new);
+    // Left behind by a process that was killed between the two steps.
+    let _ = fs::remove_file(&new);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(&new)
+        .and_then(|mut new| io::Write::write_all(&mut new, text.as_bytes()))
+        .and_then(|()| fs::rename(&new, path))
+}
+
+/// Opens a file for its lock, and makes an empty one where there is none.
+fn open_or_create(path: &Path) -> io::Result<fs::File> {
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("it is not a plain file; remove it"));
+    }
+    fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
 }
 
 /// Refuses links in the state folder: they can come with a clone, and what they lead to would be

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use openprogram_core::id::{SessionId, Timestamp};
 
+use super::open_or_create;
+
 /// Guards creation and sweeping of marks, so that no mark is swept before it is locked.
 const GUARD_FILE: &str = "guard";
 
@@ -115,17 +117,6 @@ fn is_held(path: &Path) -> bool {
         Ok(Err(TryLockError::WouldBlock)) => true,
         Ok(Ok(()) | Err(TryLockError::Error(_))) | Err(_) => false,
     }
-}
-
-fn open_or_create(path: &Path) -> io::Result<File> {
-    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(io::Error::other("it is not a plain file; remove it"));
-    }
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
 }
 
 #[cfg(test)]

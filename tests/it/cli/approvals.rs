@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::project;
 
-const PROMPT: &str = "allow this once? [y/N] ";
+const PROMPT: &str = "allow this? [y/N/always/never] ";
 
 /// The caller, which may call the healthy guest when a person agrees.
 fn asking() -> Project {
@@ -81,18 +81,18 @@ fn caller_without_a_terminal_is_refused_and_nobody_is_waited_for() {
 /// The receipt of the last call of the newest session.
 #[cfg(target_os = "linux")]
 fn receipt(project: &Project) -> Json {
-    last_call(project)["facts"]["approvals"][0].clone()
+    last_call(project, "terminal")["facts"]["approvals"][0].clone()
 }
 
 #[cfg(target_os = "linux")]
-fn last_call(project: &Project) -> Json {
+fn last_call(project: &Project, by: &str) -> Json {
     let sessions = project.run(&["sessions", "--json"]);
     let sessions: Json = serde_json::from_str(&sessions.stdout).unwrap();
     let session = sessions["sessions"][0]["session"].as_str();
     let session = session.expect("a session");
     let told = project.run(&["show", session]).stdout;
     assert!(
-        told.contains(" by terminal: call hostile:healthy/guest.double"),
+        told.contains(&format!(" by {by}: call hostile:healthy/guest.double")),
         "{told}"
     );
     let shown = project.run(&["show", session, "--json"]);
@@ -119,7 +119,7 @@ fn caller_on_a_terminal_does_what_the_person_says() {
         "session    op-",
         "component  healthy ",
         "wants to   call hostile:healthy/guest.double",
-        "grant      ask hostile:healthy/guest.double (of caller)",
+        "grant      ask hostile:healthy/guest.double (of caller ",
         "number = 4",
         "\n8\r\n",
     ] {
@@ -159,4 +159,135 @@ fn caller_is_cancelled_and_not_approved_when_the_person_stops_or_stays_silent() 
     let told = check(&project, &double, &[], 3);
     assert!(told.stdout.contains("(withdrawn)"), "{told:?}");
     assert_eq!(receipt(&project)["answer"], "timeout");
+}
+
+/// Runs the call where nobody can be asked.
+#[cfg(target_os = "linux")]
+fn unasked(project: &Project, arguments: &[String], code: i32) -> Outcome {
+    let told = project.run(&words(arguments));
+    assert_eq!(told.code, code, "{told:?}");
+    told
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn caller_is_not_asked_again_about_what_was_answered_for_good() {
+    let project = asking();
+    let (four, five) = (
+        call("double", r#"{"number": 4}"#),
+        call("double", r#"{"number": 5}"#),
+    );
+    let told = check(
+        &project,
+        &four,
+        &[(PROMPT, "alway\n"), (PROMPT, "always\n")],
+        0,
+    );
+    for part in [
+        "`always` or `never` for each time that exactly this is asked again",
+        "`openprogram grants` lists such answers",
+        "\n8\r\n",
+    ] {
+        assert!(told.stdout.contains(part), "`{part}`: {told:?}");
+    }
+    let kept = last_call(&project, "terminal for good")["facts"]["approvals"][0].clone();
+    let said = (&kept["answer"], &kept["by"], &kept["remembered"]);
+    assert_eq!(said, (&"approved".into(), &"terminal".into(), &true.into()));
+
+    // Nobody is needed for exactly this, and for nothing else.
+    assert_eq!(unasked(&project, &four, 0).stdout, "8\n");
+    let kept = last_call(&project, "memory")["facts"]["approvals"][0].clone();
+    assert_eq!(
+        (&kept["answer"], &kept["by"]),
+        (&"approved".into(), &"memory".into())
+    );
+    unasked(&project, &five, 3);
+
+    check(&project, &five, &[(PROMPT, "never\n")], 3);
+    let told = check(&project, &five, &[], 3);
+    for part in [
+        "answered `never` to `call hostile:healthy/guest.double` before",
+        "--answers`",
+    ] {
+        assert!(told.stdout.contains(part), "`{part}`: {told:?}");
+    }
+    assert!(!told.stdout.contains(PROMPT), "{told:?}");
+
+    let listed = project.run(&["grants", "--json"]);
+    let listed: Json = serde_json::from_str(&listed.stdout).unwrap();
+    let answers = listed["answers"].as_array().unwrap();
+    let said = |key: &str| {
+        answers
+            .iter()
+            .map(|answer| answer[key].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(said("answer"), ["always", "never"]);
+    assert_eq!(said("component"), ["caller", "caller"]);
+    assert_eq!(said("arguments"), [r#"{"number":4}"#, r#"{"number":5}"#]);
+    let id = answers[0]["id"].as_str().unwrap();
+    let told = project.run(&["grants", "caller"]).stdout;
+    let line =
+        format!("    always {id}  call hostile:healthy/guest.double  {{\"number\":4}}  (digest ");
+    assert!(told.contains(&line), "{told}");
+
+    // One is forgotten by its name, and the others go with their grant.
+    let told = project.run(&["revoke", "caller", "--answer", id]);
+    assert_eq!(
+        (told.code, told.stderr.as_str()),
+        (0, "1 answer for good is forgotten\n")
+    );
+    unasked(&project, &four, 3);
+    let told = project.run(&["revoke", "caller", "--answer", id]);
+    assert!(
+        told.code == 2 && told.stderr.contains("has no answer"),
+        "{told:?}"
+    );
+    let grant = "ask hostile:healthy/guest.double";
+    let told = project.run(&["revoke", "caller", "--call", grant, "--json"]);
+    let told: Json = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(told["forgotten"][0]["answer"], "never");
+    let told = project.run(&["revoke", "caller", "--answers"]);
+    assert_eq!(
+        (told.code, told.stderr.as_str()),
+        (0, "no answers are kept for `caller`\n")
+    );
+}
+
+/// What is kept is kept for these bytes in this folder.
+#[cfg(target_os = "linux")]
+#[test]
+fn caller_is_asked_anew_about_other_bytes_and_in_a_copy_of_the_project() {
+    let project = asking();
+    let four = call("double", r#"{"number": 4}"#);
+    check(&project, &four, &[(PROMPT, "always\n")], 0);
+    unasked(&project, &four, 0);
+
+    // The same code in other bytes: a section of a name and nothing else is put behind it.
+    let mut bytes = std::fs::read(project.path("healthy.wasm")).unwrap();
+    bytes.extend([0, 5, 4, b'm', b'o', b'r', b'e']);
+    std::fs::write(project.path("healthy.wasm"), bytes).unwrap();
+    let told = unasked(&project, &four, 3);
+    assert!(told.stderr.contains("nobody is there to ask"), "{told:?}");
+    check(&project, &four, &[(PROMPT, "always\n")], 0);
+
+    // With the state folder in it, as it would come with a clone.
+    let copy = project.path("copy");
+    std::fs::create_dir(&copy).unwrap();
+    let copied = std::process::Command::new("cp")
+        .args([
+            "-a",
+            "openprogram.toml",
+            "openprogram.lock",
+            "caller.wasm",
+            "healthy.wasm",
+        ])
+        .args([".openprogram", "copy"])
+        .current_dir(project.folder())
+        .status();
+    assert!(copied.unwrap().success());
+    unasked(&project, &four, 0);
+    let project = project.at(copy);
+    assert!(project.path(".openprogram/approvals.json").exists());
+    unasked(&project, &four, 3);
 }

@@ -178,7 +178,7 @@ fn a_terminal_shows_the_reply_once_and_its_calls_and_asks_in_place() {
         &[
             ("> ", "ask me\n"),
             ("/decline)> ", "2\n"),
-            ("allow this once? [y/N] ", "y\n"),
+            ("allow this? [y/N/always/never] ", "y\n"),
             ("tokens; ", ""),
             ("> ", "/quit\n"),
         ],

@@ -67,7 +67,9 @@ pub(super) const RUNTIME: Arrows = Arrows {
         ),
         (
             "approval",
-            &["accesses", "frame", "ports", "recorder", "deadline"],
+            &[
+                "accesses", "events", "frame", "ports", "recorder", "deadline",
+            ],
         ),
         (
             "asking",

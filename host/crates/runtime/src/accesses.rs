@@ -100,6 +100,12 @@ impl Accesses {
         Ok(())
     }
 
+    /// Whether there is a receipt already of the answer that is kept for this question.
+    pub(crate) fn has_receipt_by_memory(&self, question: &str) -> bool {
+        let mut receipts = self.receipts.iter();
+        receipts.any(|known| known["question"] == question && known["by"] == Receipt::BY_MEMORY)
+    }
+
     /// Keeps the receipt of a question for an approval.
     pub(crate) fn keep_receipt(&mut self, receipt: &Receipt) {
         self.receipts.push(receipt.to_json());

@@ -1,15 +1,16 @@
 //! Puts to a person what needs an approval, and keeps a receipt of the answer.
 //!
-//! The answer holds for one use: it is bound to the function, its arguments, the digest of its
-//! component and what is wanted, and nothing remembers it. Without an answer the answer is no.
+//! The answer is bound to the function, its arguments, the digest of its component and what is
+//! wanted. It holds for one use, or where the person says so for each that is the same in all of
+//! these, also where nobody is there. Without an answer the answer is no.
 
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::gating::RequiredApproval;
 use openprogram_core::grant::{Access, GrantKind};
 use openprogram_core::guest::ApprovalRequest;
 use openprogram_core::question::{
-    Answer, Approval, AskingGrant, Question, QuestionBody, Receipt, ReceiptAnswer, Sending,
-    Unanswered, unapproved,
+    Answer, Approval, AskingGrant, KeptAnswer, Question, QuestionBody, Receipt, ReceiptAnswer,
+    Sending, Unanswered, unapproved,
 };
 use openprogram_core::session::{NewNode, Node};
 use openprogram_core::{Json, JsonObject};
@@ -17,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::accesses::Accesses;
 use crate::deadline::until;
+use crate::events::Event;
 use crate::frame::Frame;
 use crate::ports::Ports;
 use crate::recorder::store_failure;
@@ -46,6 +48,7 @@ pub(crate) async fn approve_use(
         kind: request.kind,
         line: request.grant,
         component: frame.component().unwrap_or_default().to_owned(),
+        digest: digest_of(frame),
     };
     let wanted = Wanted {
         what: request.what,
@@ -81,6 +84,7 @@ pub(crate) async fn approve_call(
         kind: GrantKind::Calls,
         line: permit.line.clone(),
         component: component.to_owned(),
+        digest: digest_of(caller),
     });
     if grant.is_some() || required.is_some() {
         let wanted = Wanted {
@@ -122,34 +126,96 @@ async fn approve(ports: &Ports, frame: &Frame, wanted: Wanted) -> Result<(), Fai
         let failure = Failure::new(FailureCode::ApprovalDenied, message);
         return Err(failure.with("what", what).with("reason", reason));
     }
-    frame.with_accesses(Accesses::count_approval)?;
     let approval = approval(ports, frame, wanted).await?;
-    let question = digest(&approval.canonical_text());
-    let (what, function) = (approval.what.clone(), approval.function.clone());
-    let line = approval.grant.as_ref().map(|grant| grant.line.clone());
-    let answer = answer(ports, frame, approval).await;
-    let questions = &ports.parts.questions;
+    let question = hash(&approval.canonical_text());
+    let kept = ports.parts.answers.find(&question).await;
+    // The same answer to the same question is one entry of the record, however often it counts.
+    let is_known =
+        kept.is_some() && frame.with_accesses(|accesses| accesses.has_receipt_by_memory(&question));
+    if !is_known {
+        frame.with_accesses(Accesses::count_approval)?;
+    }
+    let (answer, is_kept, by) = match kept {
+        Some(is_yes) => (of_yes(is_yes), true, Receipt::BY_MEMORY),
+        None => {
+            let (answer, is_for_good) = answer(ports, frame, &approval).await;
+            let is_kept = is_for_good && keep(ports, frame, &approval, &question, answer).await;
+            (answer, is_kept, ports.parts.questions.answered_by())
+        }
+    };
     let receipt = Receipt {
         question,
-        what: what.clone(),
-        grant: line,
+        what: approval.what.clone(),
+        grant: approval.grant.as_ref().map(|grant| grant.line.clone()),
         answer,
-        by: questions.answered_by().to_owned(),
+        remembered: is_kept,
+        by: by.to_owned(),
         at: ports.recorder.now(),
     };
-    frame.with_accesses(|accesses| accesses.keep_receipt(&receipt));
-    let message = match answer {
-        ReceiptAnswer::Approved => return Ok(()),
-        ReceiptAnswer::Declined => format!("a person did not approve `{what}`"),
+    if !is_known {
+        frame.with_accesses(|accesses| accesses.keep_receipt(&receipt));
+    }
+    match answer {
+        ReceiptAnswer::Approved => Ok(()),
+        _ => Err(refusal(&approval, &receipt)),
+    }
+}
+
+/// Keeps an answer for good, and says whether it is kept. The person is told where it is not.
+async fn keep(
+    ports: &Ports,
+    frame: &Frame,
+    approval: &Approval,
+    question: &str,
+    answer: ReceiptAnswer,
+) -> bool {
+    let is_yes = answer == ReceiptAnswer::Approved;
+    let at = ports.recorder.now();
+    let kept = KeptAnswer::new(approval, question.to_owned(), is_yes, at);
+    let outcome = ports.parts.answers.keep(kept).await;
+    if let Err(problem) = &outcome {
+        frame.run.emit(|| Event::AnswerNotKept {
+            node: frame.node.clone(),
+            what: approval.what.clone(),
+            problem: problem.clone(),
+        });
+    }
+    outcome.is_ok()
+}
+
+fn of_yes(is_yes: bool) -> ReceiptAnswer {
+    match is_yes {
+        true => ReceiptAnswer::Approved,
+        false => ReceiptAnswer::Declined,
+    }
+}
+
+/// Why it does not happen.
+fn refusal(approval: &Approval, receipt: &Receipt) -> Failure {
+    let what = &approval.what;
+    let is_by_memory = receipt.by == Receipt::BY_MEMORY;
+    let message = match receipt.answer {
+        ReceiptAnswer::Approved | ReceiptAnswer::Declined if is_by_memory => {
+            format!("a person answered `never` to `{what}` before")
+        }
+        ReceiptAnswer::Approved | ReceiptAnswer::Declined => {
+            format!("a person did not approve `{what}`")
+        }
         ReceiptAnswer::TimedOut => format!("nobody approved `{what}` in time"),
         ReceiptAnswer::NobodyThere => {
             format!("`{what}` needs the approval of a person, and nobody is there to ask")
         }
     };
-    Err(Failure::new(FailureCode::ApprovalDenied, message)
-        .with("function", function)
-        .with("what", what)
-        .with("reason", answer.as_str()))
+    Failure::new(FailureCode::ApprovalDenied, message)
+        .with("function", approval.function.clone())
+        .with("what", what.clone())
+        .with("reason", receipt.answer.as_str())
+}
+
+/// The digest of the component whose function runs in this frame.
+fn digest_of(frame: &Frame) -> String {
+    let function = frame.function.as_ref();
+    function.map_or_else(String::new, |function| function.digest.clone())
 }
 
 /// The question, with the call as the record holds it: what is shown is what runs.
@@ -184,17 +250,17 @@ async fn approval(ports: &Ports, frame: &Frame, wanted: Wanted) -> Result<Approv
     })
 }
 
-/// Waits for the answer, and no longer than a question may take.
-async fn answer(ports: &Ports, frame: &Frame, approval: Approval) -> ReceiptAnswer {
+/// Waits for the answer, and no longer than a question may take. Says whether it is one for good.
+async fn answer(ports: &Ports, frame: &Frame, approval: &Approval) -> (ReceiptAnswer, bool) {
     let questions = &ports.parts.questions;
     if !questions.can_ask() {
-        return ReceiptAnswer::NobodyThere;
+        return (ReceiptAnswer::NobodyThere, false);
     }
     let question = Question {
         session: frame.run.session.clone(),
         function: Some(approval.function.clone()),
         component: Some(approval.component.clone()),
-        body: QuestionBody::Approval(Box::new(approval)),
+        body: QuestionBody::Approval(Box::new(approval.clone())),
     };
     let body = question.body.clone();
     let asked = questions.ask(question);
@@ -202,8 +268,9 @@ async fn answer(ports: &Ports, frame: &Frame, approval: Approval) -> ReceiptAnsw
         Some(time) => until(asked, ports.parts.timer.sleep(time)).await,
         None => Some(asked.await),
     };
-    match answered.unwrap_or(Err(Unanswered::TimedOut)) {
+    let once = match answered.unwrap_or(Err(Unanswered::TimedOut)) {
         Ok(answer) => match body.check_answer(answer) {
+            Ok(Answer::Remembered(is_yes)) => return (of_yes(is_yes), true),
             Ok(Answer::Approved(true)) => ReceiptAnswer::Approved,
             // What is no answer to this question is no yes either.
             _ => ReceiptAnswer::Declined,
@@ -211,10 +278,11 @@ async fn answer(ports: &Ports, frame: &Frame, approval: Approval) -> ReceiptAnsw
         Err(Unanswered::Declined) => ReceiptAnswer::Declined,
         Err(Unanswered::TimedOut) => ReceiptAnswer::TimedOut,
         Err(Unanswered::NobodyThere) => ReceiptAnswer::NobodyThere,
-    }
+    };
+    (once, false)
 }
 
-fn digest(text: &str) -> String {
+fn hash(text: &str) -> String {
     let mut written = "sha256:".to_owned();
     for byte in Sha256::digest(text) {
         written.push_str(&format!("{byte:02x}"));

@@ -165,6 +165,15 @@ pub enum Event {
         /// What it wanted and why it was refused.
         access: Box<Access>,
     },
+    /// An answer that a person gave for good could not be kept, and holds this once.
+    AnswerNotKept {
+        /// The node of the call that it is about.
+        node: Option<NodeId>,
+        /// What was wanted.
+        what: String,
+        /// Why it could not be kept.
+        problem: String,
+    },
     /// The watcher was too slow; so many events before this one are lost.
     Missed {
         /// How many.

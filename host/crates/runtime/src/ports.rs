@@ -16,7 +16,7 @@ use openprogram_core::grant::Grants;
 use openprogram_core::guest::{FunctionHost, HostServices};
 use openprogram_core::id::SessionId;
 use openprogram_core::llm::{Provider, RetryPolicy};
-use openprogram_core::question::{Nobody, Questions};
+use openprogram_core::question::{AnswerMemory, Nobody, ProcessMemory, Questions};
 use openprogram_core::session::{NoStore, SessionStore, Usage};
 use openprogram_core::skill::SkillSource;
 use openprogram_core::tool_filter::ToolSets;
@@ -119,6 +119,8 @@ pub struct RuntimeParts {
     pub skills: Option<Arc<dyn SkillSource>>,
     /// Who answers questions.
     pub questions: Arc<dyn Questions>,
+    /// Where answers to approvals are kept that hold for good; they count where nobody is asked too.
+    pub answers: Arc<dyn AnswerMemory>,
     /// How long a question may wait for its answer; `None` for no end.
     pub question_timeout: Option<Duration>,
     /// How much one run may do.
@@ -141,7 +143,7 @@ pub struct RuntimeParts {
 
 impl RuntimeParts {
     /// Parts with the machine's clock, random ids, default limits, no grants and no model, nobody
-    /// to ask, and no end of time for a turn.
+    /// to ask, answers that are kept as long as the process runs, and no end of time for a turn.
     pub fn new(
         store: Arc<dyn SessionStore>,
         functions: Arc<dyn FunctionHost>,
@@ -159,6 +161,7 @@ impl RuntimeParts {
             tool_sets: ToolSets::default(),
             skills: None,
             questions: Arc::new(Nobody),
+            answers: Arc::new(ProcessMemory::default()),
             question_timeout: Some(QUESTION_TIMEOUT_DEFAULT),
             limits: RunLimits::default(),
             admission: AdmissionLimits::default(),

@@ -69,6 +69,9 @@ pub(super) fn event(event: &Event) -> Option<Json> {
             }),
             AccessOutcome::Granted { .. } => return None,
         },
+        Event::AnswerNotKept { what, problem, .. } => {
+            json!({"type": "answer_not_kept", "what": what, "problem": problem})
+        }
         Event::Missed { count } => json!({"type": "missed", "count": count}),
         _ => return None,
     })

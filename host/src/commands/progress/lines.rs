@@ -26,10 +26,10 @@ pub(super) enum Tone {
     Bad,
 }
 
-/// The name of a function, a model or a tool, cleaned and cut.
 /// What is said of a reply that was shown in part and comes again.
 const RESTARTED: &str = "… the reply above broke off and begins anew";
 
+/// The name of a function, a model or a tool, cleaned and cut.
 pub(super) fn name(name: &str) -> String {
     one_line(name, NAME_CHARS_MAX)
 }
@@ -71,15 +71,7 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
         Event::MediaMismatch { mismatch, .. } => (Tone::Bad, mismatch_line(mismatch)),
         Event::ModelRetried { retry, .. } => (Tone::Bad, format!("… {}", retry_line(retry))),
         Event::ReplyRestarted { .. } => (Tone::Bad, RESTARTED.to_owned()),
-        Event::ToolUse { call, .. } => {
-            let ToolCall {
-                name: tool,
-                arguments,
-                ..
-            } = call;
-            let line = format!("⚙ {} {}", name(tool), value(arguments));
-            (Tone::Faint, line.trim_end().to_owned())
-        }
+        Event::ToolUse { call, .. } => (Tone::Faint, tool_line(call)),
         Event::ToolResult { result, .. } => {
             let (tone, mark) = match result.is_error {
                 true => (Tone::Bad, '✗'),
@@ -107,9 +99,18 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
             Tone::Bad,
             format!("✗ {}", Refusal::of(component, access)?.words()),
         ),
+        Event::AnswerNotKept { what, problem, .. } => {
+            (Tone::Bad, format!("! {}", not_kept_line(what, problem)))
+        }
         Event::Missed { count } => (Tone::Faint, format!("… {count} steps not shown")),
         _ => return None,
     })
+}
+
+/// A call that a model asked for.
+fn tool_line(call: &ToolCall) -> String {
+    let line = format!("⚙ {} {}", name(&call.name), value(&call.arguments));
+    line.trim_end().to_owned()
 }
 
 /// What a part of the content was taken for.
@@ -119,6 +120,12 @@ fn mismatch_line(mismatch: &MediaMismatch) -> String {
         "! part {part} is {found}, not {}, and is sent so",
         value(said)
     )
+}
+
+/// An answer for good that holds once.
+pub(super) fn not_kept_line(what: &str, problem: &str) -> String {
+    let (what, problem) = (value(what), one_line(problem, 1_000));
+    format!("your answer to `{what}` holds this once: {problem}")
 }
 
 /// What failed, and when it is tried again.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use openprogram_core::id::NodeId;
 use openprogram_runtime::Event;
 
-use super::lines::{Tone, line, retry_line};
+use super::lines::{Tone, line, not_kept_line, retry_line};
 use super::running::Running;
 use crate::commands::bars::Bars;
 use crate::commands::refused::Refusal;
@@ -90,10 +90,13 @@ impl<W: Write> Screen<W> {
             self.refusals.extend(Refusal::of(component, access));
         }
         if !self.mode.tells_all {
-            if let Event::ModelRetried { retry, .. } = event {
-                self.put(Tone::Bad, &format!("warning: {}", retry_line(retry)));
-                self.write("\n");
-            }
+            let warning = match event {
+                Event::ModelRetried { retry, .. } => retry_line(retry),
+                Event::AnswerNotKept { what, problem, .. } => not_kept_line(what, problem),
+                _ => return,
+            };
+            self.put(Tone::Bad, &format!("warning: {warning}"));
+            self.write("\n");
             return;
         }
         let mut took = self.running.note(event, now);
@@ -379,6 +382,25 @@ mod tests {
         };
         let told = shown(&[text("So"), report(None), report(Some(40))], ALL);
         assert_eq!(told, "│ So\n• Reading\n• Reading (40%)\n");
+    }
+
+    #[test]
+    fn an_answer_that_is_not_kept_is_told_in_every_mode() {
+        let event = Event::AnswerNotKept {
+            node: Some(node()),
+            what: "call shop.refund\u{1b}[2J".to_owned(),
+            problem: "the disk is full".to_owned(),
+        };
+        let told = "your answer to `call shop.refund` holds this once: the disk is full\n";
+        assert_eq!(
+            shown(std::slice::from_ref(&event), ALL),
+            format!("! {told}")
+        );
+        let quiet = Mode {
+            tells_all: false,
+            ..ALL
+        };
+        assert_eq!(shown(&[event], quiet), format!("warning: {told}"));
     }
 
     #[test]

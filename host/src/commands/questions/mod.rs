@@ -1,8 +1,8 @@
 //! Questions on the terminal: one at a time, with the progress of the run held back meanwhile.
 //!
 //! Approvals are questions of ours, and all others are questions of components; they look different,
-//! and neither can look like the other. Nobody is there unless both the input and the words of the command are on a terminal: what comes
-//! through a pipe is data and answers nothing. What was typed before a question is no answer to it.
+//! and neither can look like the other. Nobody is there unless both the input and the words of the
+//! command are on a terminal: what comes through a pipe is data and answers nothing. What was typed before a question is no answer to it.
 
 mod asked;
 mod dialogue;
@@ -23,11 +23,11 @@ use openprogram_core::question::{Answer, Approval, Question, QuestionBody, Quest
 use tokio::sync::{Semaphore, watch};
 
 pub(super) use self::lines::{Lines, Typed};
-use self::shown::{PROMPT, Said, approval_text, read};
+use self::shown::{PROMPT, Said, UNCLEAR, approval_text, read};
 use super::console::Console;
 use super::progress::Pauser;
 
-/// How often an answer that is neither yes nor no is asked for again; then it is a no.
+/// How often an answer that is none is asked for again; then it is a no.
 const UNCLEAR_MAX: usize = 3;
 
 /// The person at the terminal.
@@ -89,7 +89,9 @@ impl TerminalQuestions {
                 Some(Typed::Line(line)) => match read(&line) {
                     Said::Yes => return Ok(Answer::Approved(true)),
                     Said::No => return Ok(Answer::Approved(false)),
-                    Said::Unclear => say("answer `y` for yes or `n` for no\n"),
+                    Said::Always => return Ok(Answer::Remembered(true)),
+                    Said::Never => return Ok(Answer::Remembered(false)),
+                    Said::Unclear => say(UNCLEAR),
                 },
                 Some(Typed::End) => {
                     say("\n");

@@ -8,7 +8,13 @@ use openprogram_core::question::{Approval, Sending};
 use crate::text::{escape_json, one_line};
 
 /// What stands before the answer.
-pub(super) const PROMPT: &str = "allow this once? [y/N] ";
+pub(super) const PROMPT: &str = "allow this? [y/N/always/never] ";
+/// What is said of a line that is no answer.
+pub(super) const UNCLEAR: &str = "answer `y` for yes or `n` for no, this once, or `always` or `never` for \
+                                 each time that exactly this is asked again\n";
+/// What stands below the question.
+const FOR_GOOD: &str = "  `always` and `never` hold each time that exactly this is asked, with all of \
+                        its arguments and in these\n  bytes; `openprogram grants` lists such answers\n";
 /// Characters of a name or of what is wanted.
 const NAME_CHARS_MAX: usize = 1_000;
 /// Characters of a URL.
@@ -27,14 +33,20 @@ const DIGITS_SHOWN: usize = 12;
 pub(super) enum Said {
     Yes,
     No,
+    /// Yes, also each time that the same is asked.
+    Always,
+    /// No, also each time that the same is asked.
+    Never,
     Unclear,
 }
 
-/// Reads an answer; an empty one is a no.
+/// Reads an answer; an empty one is a no. What holds for good is typed out.
 pub(super) fn read(line: &str) -> Said {
     match line.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" => Said::Yes,
         "" | "n" | "no" => Said::No,
+        "always" => Said::Always,
+        "never" => Said::Never,
         _ => Said::Unclear,
     }
 }
@@ -56,7 +68,9 @@ pub(super) fn approval_text(session: &SessionId, approval: &Approval) -> String 
     }
     if let Some(grant) = &approval.grant {
         let (component, line) = (name(&grant.component), name(&grant.line));
-        text.push_str(&format!("  grant      {line} (of {component})\n"));
+        let hex = grant.digest.trim_start_matches("sha256:");
+        let short: String = hex.chars().take(DIGITS_SHOWN).collect();
+        text.push_str(&format!("  grant      {line} (of {component} {short})\n"));
     }
     if let Some(reason) = &approval.reason {
         let reason = one_line(reason, REASON_CHARS_MAX);
@@ -86,6 +100,7 @@ pub(super) fn approval_text(session: &SessionId, approval: &Approval) -> String 
             "    and {n_more} more arguments that are not shown\n"
         ));
     }
+    text.push_str(FOR_GOOD);
     text
 }
 
@@ -152,7 +167,7 @@ mod tests {
 
     fn approval() -> Approval {
         let arguments = json!({
-            "text": "\u{1b}[2Jgo\nallow this once? [y/N] y",
+            "text": "\u{1b}[2Jgo\nallow this? [y/N/always/never] always",
             "key": "k\u{202e}",
             "long": "x".repeat(10_000),
             "padded": "a   amount = 1",
@@ -169,6 +184,7 @@ mod tests {
                 kind: GrantKind::Calls,
                 line: "ask acme:shop/desk.refund".to_owned(),
                 component: "front".to_owned(),
+                digest: format!("sha256:{}", "fedcba9876543210".repeat(4)),
             }),
             reason: Some("It pays\n\u{1b}]0;owned\u{7}money.".to_owned()),
         }
@@ -182,12 +198,14 @@ mod tests {
               session    op-0000000000000001
               component  shop 0123456789ab (sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef)
               wants to   call acme:shop/desk.refund
-              grant      ask acme:shop/desk.refund (of front)
+              grant      ask acme:shop/desk.refund (of front fedcba987654)
               its author says: It pays money.
-                text = "\u001b[2Jgo\nallow this once? [y/N] y"
+                text = "\u001b[2Jgo\nallow this? [y/N/always/never] always"
                 key = "k\u202e" (hidden from models)
                 long = "x…x… (10002 characters)
                 padded = "a \u0020\u0020amount = 1"
+              `always` and `never` hold each time that exactly this is asked, with all of its arguments and in these
+              bytes; `openprogram grants` lists such answers
         "#]]
         .assert_eq(&text.replace(&"x".repeat(7_999), "x…x"));
         assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text}");
@@ -242,12 +260,15 @@ mod tests {
         let text = approval_text(&SessionId::from_bits(1), &many);
         assert!(text.contains("a31 = 31") && !text.contains("a32"), "{text}");
         assert!(
-            text.ends_with("and 8 more arguments that are not shown\n"),
+            text.ends_with(&format!(
+                "and 8 more arguments that are not shown\n{FOR_GOOD}"
+            )),
             "{text}"
         );
         many.arguments.clear();
         let text = approval_text(&SessionId::from_bits(1), &many);
-        assert!(text.ends_with("  without arguments\n"), "{text}");
+        let end = format!("  without arguments\n{FOR_GOOD}");
+        assert!(text.ends_with(&end), "{text}");
     }
 
     #[test]
@@ -258,6 +279,11 @@ mod tests {
             ("\n", Said::No),
             ("n\n", Said::No),
             ("No", Said::No),
+            ("always\n", Said::Always),
+            (" Never \n", Said::Never),
+            ("a\n", Said::Unclear),
+            ("alway\n", Said::Unclear),
+            ("y always\n", Said::Unclear),
             ("yy\n", Said::Unclear),
             ("yes please", Said::Unclear),
             ("\u{1b}[Ay\n", Said::Unclear),

@@ -70,11 +70,14 @@ pub struct AskingGrant {
     pub line: String,
     /// The component that has it.
     pub component: String,
+    /// The digest of that component.
+    pub digest: String,
 }
 
 impl Approval {
     /// Everything that the answer holds for in one text, the same for the same call and another for
-    /// any other: function, digest, arguments, what is wanted, by which grant, and what leaves.
+    /// any other: function, component, digest, arguments, what is wanted, by which grant of which
+    /// component and digest, and what leaves.
     ///
     /// Its hash stands in the receipt. Members of objects are sorted, so that the order in which
     /// arguments were written makes no difference.
@@ -85,10 +88,12 @@ impl Approval {
                 grant.kind.key().to_owned(),
                 grant.line.clone(),
                 grant.component.clone(),
+                grant.digest.clone(),
             ])
         });
         let mut parts = vec![
             self.function.clone().into(),
+            self.component.clone().into(),
             self.digest.clone().into(),
             sorted(&Json::Object(self.arguments.clone())),
             self.what.clone().into(),
@@ -98,6 +103,14 @@ impl Approval {
             parts.push(vec![sends.url.clone(), sends.digest.clone()].into());
         }
         Json::Array(parts).to_string()
+    }
+
+    /// The component that may do more by a yes: the one with the grant that asks, or else that of the
+    /// function.
+    #[must_use]
+    pub fn profits(&self) -> &str {
+        let grant = self.grant.as_ref();
+        grant.map_or(&self.component, |grant| &grant.component)
     }
 }
 
@@ -156,7 +169,9 @@ pub struct Receipt {
     pub grant: Option<String>,
     /// How it ended.
     pub answer: ReceiptAnswer,
-    /// Who answered, for example `terminal`.
+    /// Whether the answer is kept for each time that the same is asked, or was.
+    pub remembered: bool,
+    /// Who answered, for example `terminal`; [`Receipt::BY_MEMORY`] for an answer that was kept.
     pub by: String,
     /// When it ended.
     pub at: Timestamp,
@@ -165,9 +180,12 @@ pub struct Receipt {
 impl Receipt {
     /// The fact of a node that holds the receipts of its call, an array of objects.
     pub const FACT: &'static str = "approvals";
+    /// Who answered where nobody was asked, because a person had answered the same for good.
+    pub const BY_MEMORY: &'static str = "memory";
 
     /// As one JSON object: `question`, `what`, `grant` where there is one, `answer` (`approved`,
-    /// `declined`, `timeout`, `nobody-there`), `by`, `at` (milliseconds since 1970).
+    /// `declined`, `timeout`, `nobody-there`), `remembered` where it is true, `by`, `at`
+    /// (milliseconds since 1970).
     #[must_use]
     pub fn to_json(&self) -> Json {
         let mut object = JsonObject::new();
@@ -177,6 +195,9 @@ impl Receipt {
             object.insert("grant".to_owned(), grant.clone().into());
         }
         object.insert("answer".to_owned(), self.answer.as_str().into());
+        if self.remembered {
+            object.insert("remembered".to_owned(), true.into());
+        }
         object.insert("by".to_owned(), self.by.clone().into());
         object.insert("at".to_owned(), self.at.0.into());
         Json::Object(object)
@@ -193,6 +214,7 @@ impl Receipt {
             what: text("what")?,
             grant: text("grant"),
             answer: ReceiptAnswer::ALL.into_iter().find(known)?,
+            remembered: value.get("remembered") == Some(&Json::Bool(true)),
             by: text("by")?,
             at: Timestamp(value.get("at")?.as_i64()?),
         })

@@ -155,7 +155,7 @@ impl QuestionBody {
     /// What does not fit, in words for whoever answers.
     pub fn check_answer(&self, answer: Answer) -> Result<Answer, AnswerError> {
         match (self, answer) {
-            (Self::Approval(_), answer @ Answer::Approved(_))
+            (Self::Approval(_), answer @ (Answer::Approved(_) | Answer::Remembered(_)))
             | (Self::Confirm { .. }, answer @ Answer::Confirmed(_)) => Ok(answer),
             (Self::Ask(prompts), Answer::Replies(replies)) => {
                 if replies.len() != prompts.len() {

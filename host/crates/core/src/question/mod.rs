@@ -6,6 +6,7 @@
 mod approval;
 mod check;
 mod form;
+mod memory;
 mod record;
 
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub use check::{
     PROMPTS_MAX, QuestionError,
 };
 pub use form::{FormField, NumberRange, parse_form};
+pub use memory::{ANSWERS_KEPT_MAX, AnswerMemory, KeptAnswer, ProcessMemory};
 pub use record::{answer_to_json, question_to_json, secret_names};
 
 /// Whoever can be asked.
@@ -91,7 +93,7 @@ pub struct Question {
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuestionBody {
-    /// Whether something may happen. The answer is [`Answer::Approved`].
+    /// Whether something may happen. The answer is [`Answer::Approved`], or [`Answer::Remembered`].
     Approval(Box<Approval>),
     /// One or several prompts. The answer is [`Answer::Replies`], one list for each prompt.
     Ask(Vec<Prompt>),
@@ -129,8 +131,10 @@ pub struct Prompt {
 /// An answer, not yet checked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// Whether it may happen.
+    /// Whether it may happen, this once.
     Approved(bool),
+    /// Whether it may happen, now and each time that exactly the same is asked.
+    Remembered(bool),
     /// For each prompt what was chosen or written.
     Replies(Vec<Vec<String>>),
     /// Yes or no.

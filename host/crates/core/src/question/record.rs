@@ -90,7 +90,9 @@ pub fn secret_names(body: &QuestionBody) -> Vec<&str> {
 #[must_use]
 pub fn answer_to_json(body: &QuestionBody, answer: &Answer) -> Json {
     match answer {
-        Answer::Approved(is_yes) | Answer::Confirmed(is_yes) => (*is_yes).into(),
+        Answer::Approved(is_yes) | Answer::Remembered(is_yes) | Answer::Confirmed(is_yes) => {
+            (*is_yes).into()
+        }
         Answer::Replies(replies) => replies.clone().into(),
         Answer::Filled(values) => {
             let secret = secret_names(body);

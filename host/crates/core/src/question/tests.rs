@@ -1,5 +1,6 @@
 //! Questions with their answers, and what an approval is bound to.
 
+use pollster::block_on;
 use serde_json::json;
 
 use super::*;
@@ -191,6 +192,15 @@ fn approval() -> Approval {
     }
 }
 
+fn asking_grant() -> AskingGrant {
+    AskingGrant {
+        kind: GrantKind::Calls,
+        line: "ask shop.refund".to_owned(),
+        component: "desk".to_owned(),
+        digest: "sha256:4".to_owned(),
+    }
+}
+
 fn sending() -> Sending {
     Sending {
         url: "https://a.example/?q=1".to_owned(),
@@ -204,26 +214,23 @@ fn sending() -> Sending {
 #[test]
 fn an_approval_is_bound_to_everything_but_the_order_of_arguments() {
     let text = approval().canonical_text();
-    let expected = r#"["acme:shop/desk.refund","sha256:1",{"amount":30,"to":{"a":[true],"b":1}},"run acme:shop/desk.refund",null]"#;
+    let expected = r#"["acme:shop/desk.refund","shop","sha256:1",{"amount":30,"to":{"a":[true],"b":1}},"run acme:shop/desk.refund",null]"#;
     assert_eq!(text, expected);
     let mut same = approval();
     let reordered = json!({"amount": 30, "to": {"a": [true], "b": 1}});
     same.arguments = reordered.as_object().cloned().unwrap();
     same.reason = None;
     assert_eq!(same.canonical_text(), text);
-    let changes: [fn(&mut Approval); 6] = [
+    let changes: [fn(&mut Approval); 7] = [
         |approval| approval.function.push('s'),
+        |approval| approval.component.push('s'),
         |approval| approval.digest.push('2'),
         |approval| approval.what.push('s'),
         |approval| {
             approval.arguments.insert("amount".to_owned(), json!(31));
         },
         |approval| {
-            approval.grant = Some(AskingGrant {
-                kind: GrantKind::Calls,
-                line: "ask shop.refund".to_owned(),
-                component: "desk".to_owned(),
-            });
+            approval.grant = Some(asking_grant());
         },
         |approval| approval.sends = Some(sending()),
     ];
@@ -241,6 +248,75 @@ fn an_approval_is_bound_to_everything_but_the_order_of_arguments() {
     let sent = sends(|_| ());
     assert_ne!(sends(|sends| sends.url.push('2')), sent);
     assert_ne!(sends(|sends| sends.digest.push('2')), sent);
+    let by = |change: fn(&mut AskingGrant)| {
+        let (mut other, mut grant) = (approval(), asking_grant());
+        change(&mut grant);
+        other.grant = Some(grant);
+        other.canonical_text()
+    };
+    let asked = by(|_| ());
+    let changes: [fn(&mut AskingGrant); 4] = [
+        |grant| grant.kind = GrantKind::Http,
+        |grant| grant.line.push('s'),
+        |grant| grant.component.push('s'),
+        |grant| grant.digest.push('2'),
+    ];
+    for change in changes {
+        assert_ne!(by(change), asked);
+    }
+}
+
+#[test]
+fn an_answer_for_good_reads_back_and_names_who_profits() {
+    let mut approval = approval();
+    let kept = KeptAnswer::new(&approval, "sha256:9".to_owned(), true, Timestamp(7));
+    let expected = json!({
+        "question": "sha256:9", "answer": "always", "component": "shop",
+        "function": "acme:shop/desk.refund", "digest": "sha256:1",
+        "what": "run acme:shop/desk.refund",
+        "arguments": r#"{"to":{"b":1,"a":[true]},"amount":30}"#, "at": 7,
+    });
+    assert_eq!(kept.to_json(), expected);
+    assert_eq!(KeptAnswer::from_json(&expected), Some(kept));
+
+    approval.grant = Some(asking_grant());
+    approval.what = "x".repeat(100_000);
+    let kept = KeptAnswer::new(&approval, "sha256:9".to_owned(), false, Timestamp(7));
+    assert_eq!((kept.component.as_str(), kept.word()), ("desk", "never"));
+    assert!(kept.what.len() < 1_100, "{}", kept.what.len());
+    assert_eq!(KeptAnswer::from_json(&kept.to_json()), Some(kept));
+    for (key, wrong) in [
+        ("answer", json!("sometimes")),
+        ("question", json!(3)),
+        ("at", json!("7")),
+    ] {
+        let mut other = expected.clone();
+        other[key] = wrong;
+        assert_eq!(KeptAnswer::from_json(&other), None, "{key}");
+    }
+}
+
+#[test]
+fn a_process_keeps_so_many_answers_and_the_oldest_makes_room() {
+    let memory = ProcessMemory::default();
+    let keep = |number: usize, is_yes| {
+        let at = Timestamp(i64::try_from(number).unwrap());
+        let answer = KeptAnswer::new(&approval(), format!("sha256:{number}"), is_yes, at);
+        block_on(memory.keep(answer)).unwrap();
+    };
+    let find = |number: usize| {
+        let question = format!("sha256:{number}");
+        block_on(memory.find(&question))
+    };
+    for number in 0..=ANSWERS_KEPT_MAX {
+        keep(number, true);
+    }
+    assert_eq!(
+        (find(0), find(1), find(ANSWERS_KEPT_MAX)),
+        (None, Some(true), Some(true))
+    );
+    keep(1, false);
+    assert_eq!((find(1), find(2)), (Some(false), Some(true)));
 }
 
 #[test]
@@ -251,12 +327,13 @@ fn a_receipt_reads_back() {
         ReceiptAnswer::TimedOut,
         ReceiptAnswer::NobodyThere,
     ] {
-        for grant in [None, Some("ask shop.refund".to_owned())] {
+        for (grant, remembered) in [(None, false), (Some("ask shop.refund".to_owned()), true)] {
             let receipt = Receipt {
                 question: "sha256:2".to_owned(),
                 what: "call shop.refund".to_owned(),
                 grant,
                 answer,
+                remembered,
                 by: "terminal".to_owned(),
                 at: Timestamp(1_000),
             };

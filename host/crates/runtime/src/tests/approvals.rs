@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openprogram_core::Json;
-use openprogram_core::function::Function;
+use openprogram_core::function::{Function, Parameter};
 use openprogram_core::gating::RequiredApproval;
 use openprogram_core::grant::{Access, GrantKind};
 use openprogram_core::guest::{ApprovalRequest, CallError};
-use openprogram_core::question::{Answer, QuestionBody, Receipt, Unanswered, unapproved};
+use openprogram_core::question::{
+    Answer, AnswerMemory, KeptAnswer, ProcessMemory, QuestionBody, Receipt, Sending, Unanswered,
+    unapproved,
+};
 use openprogram_core::schema::{IntegerKind, Type};
 use openprogram_core::session::NodeStatus;
 use serde_json::json;
@@ -18,7 +21,10 @@ use crate::testing::{
     NativeCall, NativeFunctions, ScriptedAnswer, ScriptedProvider, ScriptedQuestions,
     ScriptedReply, function, passed_on,
 };
-use crate::{Event, Providers, RunRequest, Runtime, RuntimeParts, TurnRequest, event_channel};
+use crate::{
+    CallPolicy, Event, Providers, RunOutcome, RunRequest, Runtime, RuntimeParts, TurnRequest,
+    event_channel,
+};
 
 const YES: ScriptedAnswer = ScriptedAnswer::Given(Answer::Approved(true));
 const NO: ScriptedAnswer = ScriptedAnswer::Given(Answer::Approved(false));
@@ -161,6 +167,210 @@ async fn every_call_of_a_function_that_requires_it_is_asked_about_anew() {
     assert_ne!(first.1.question, second.1.question);
     assert!(first.1.question.starts_with("sha256:") && first.1.question.len() == 71);
     assert_eq!((first.1.by.as_str(), first.1.at.0), ("script", 1_000));
+}
+
+/// Who answered each call below the first node, and whether for good.
+async fn answered(runtime: &Runtime, outcome: &RunOutcome) -> Vec<(String, String, bool)> {
+    let recorded = nodes(runtime, outcome).await;
+    let receipts = recorded[1..].iter().map(|node| {
+        let facts = &node.end.as_ref().unwrap().facts;
+        let receipt = Receipt::from_json(&facts[Receipt::FACT][0]).unwrap();
+        (
+            receipt.answer.as_str().to_owned(),
+            receipt.by,
+            receipt.remembered,
+        )
+    });
+    receipts.collect()
+}
+
+const ALWAYS: ScriptedAnswer = ScriptedAnswer::Given(Answer::Remembered(true));
+const NEVER: ScriptedAnswer = ScriptedAnswer::Given(Answer::Remembered(false));
+
+#[tokio::test]
+async fn an_answer_for_good_holds_for_the_same_arguments_and_the_same_digest() {
+    let answers: Arc<ProcessMemory> = Arc::default();
+    let same = json!([{"amount": 3}, {"amount": 4}, {"amount": 3}, {"amount": 4}]);
+    let (runtime, questions) = desk([ALWAYS, NEVER], |parts| parts.answers = answers.clone());
+    let outcome = runtime.run_function(relayed("pay", same)).await;
+    let expected = json!({"ok": [3, "approval-denied", 3, "approval-denied"]});
+    assert_eq!(told(&outcome), expected);
+    assert_eq!(questions.asked().len(), 2);
+    let expected = [
+        ("approved", "script"),
+        ("declined", "script"),
+        ("approved", "memory"),
+        ("declined", "memory"),
+    ];
+    let expected = expected.map(|(answer, by)| (answer.to_owned(), by.to_owned(), true));
+    assert_eq!(answered(&runtime, &outcome).await, expected);
+
+    // Over the same memory it holds where nobody is there too, and for nothing else.
+    let (runtime, _) = desk([], |parts| {
+        parts.answers = answers.clone();
+        parts.questions = Arc::new(openprogram_core::question::Nobody);
+    });
+    let outcome = runtime
+        .run_function(relayed("pay", json!([{"amount": 3}, {"amount": 5}])))
+        .await;
+    assert_eq!(told(&outcome), json!({"ok": [3, "approval-denied"]}));
+    let expected = [
+        ("approved", "memory", true),
+        ("nobody-there", "nobody", false),
+    ];
+    let expected = expected.map(|(answer, by, kept)| (answer.to_owned(), by.to_owned(), kept));
+    assert_eq!(answered(&runtime, &outcome).await, expected);
+
+    // A hidden argument is an argument.
+    let mut request = relayed("pay", json!([{"amount": 3}]));
+    request.context = object(json!({"account": "A-2"}));
+    let outcome = runtime.run_function(request).await;
+    assert_eq!(told(&outcome), json!({"ok": ["approval-denied"]}));
+
+    // Another version of the component is asked about anew.
+    let mut newer = pay();
+    newer.digest = "sha256:newer".to_owned();
+    let relays = [text("name"), Parameter::new("arguments", Type::Json)];
+    let functions = NativeFunctions::default()
+        .with(newer, |_| async { Ok(json!("newer")) })
+        .with(function("desk", "relay", "", relays), relay);
+    let runtime = runtime_with(functions, |parts| parts.answers = answers);
+    let outcome = runtime
+        .run_function(relayed("pay", json!([{"amount": 3}])))
+        .await;
+    assert_eq!(told(&outcome), json!({"ok": ["approval-denied"]}));
+}
+
+#[tokio::test]
+async fn an_answer_for_good_about_a_grant_holds_for_its_line_and_for_whoever_has_it() {
+    let answers: Arc<ProcessMemory> = Arc::default();
+    let orders = json!([{"order": "A-1"}, {"order": "A-1"}, {"order": "A-2"}]);
+    let (runtime, questions) = desk([ALWAYS, NO], |parts| parts.answers = answers.clone());
+    let outcome = runtime.run_function(relayed("shop.refund", orders)).await;
+    let expected = json!({"ok": ["refunded", "refunded", "approval-denied"]});
+    assert_eq!(told(&outcome), expected);
+    assert_eq!(questions.asked().len(), 2);
+
+    // The same grant in other words, and the component that has it in other bytes.
+    let other_line = |parts: &mut RuntimeParts| {
+        let grant = "ask test:shop/api.refund".parse().unwrap();
+        parts.policy = CallPolicy::default();
+        let catalog = Arc::clone(&parts.catalog);
+        parts.policy.grant_line(&catalog, "desk", &grant).unwrap();
+    };
+    let (runtime, questions) = desk([NO], |parts| {
+        parts.answers = answers.clone();
+        other_line(parts);
+    });
+    let one = json!([{"order": "A-1"}]);
+    let outcome = runtime
+        .run_function(relayed("shop.refund", one.clone()))
+        .await;
+    assert_eq!(told(&outcome), json!({"ok": ["approval-denied"]}));
+    assert_eq!(questions.asked().len(), 1);
+
+    let mut caller = function(
+        "desk",
+        "relay",
+        "",
+        [text("name"), Parameter::new("arguments", Type::Json)],
+    );
+    caller.digest = "sha256:newer".to_owned();
+    let functions = NativeFunctions::default()
+        .with(caller, relay)
+        .with(function("shop", "refund", "", [text("order")]), |_| async {
+            Ok(json!("refunded"))
+        });
+    let runtime = runtime_with(functions, |parts| {
+        parts.answers = answers;
+        let grant = "ask shop.refund".parse().unwrap();
+        let catalog = Arc::clone(&parts.catalog);
+        parts.policy.grant_line(&catalog, "desk", &grant).unwrap();
+    });
+    let outcome = runtime.run_function(relayed("shop.refund", one)).await;
+    assert_eq!(told(&outcome), json!({"ok": ["approval-denied"]}));
+}
+
+/// A request that a person allows for good is one entry of the record, and counts as one.
+#[tokio::test]
+async fn what_is_sent_for_good_is_exactly_this() {
+    let sends = |digest: &str| Sending {
+        url: "https://a.example/".to_owned(),
+        headers: Vec::new(),
+        header_bytes: 0,
+        body: None,
+        digest: digest.to_owned(),
+    };
+    let asks = move |call: NativeCall| async move {
+        let mut n_sent = 0;
+        for number in 0..200 {
+            let request = ApprovalRequest {
+                kind: GrantKind::Http,
+                what: "POST https://a.example/".to_owned(),
+                grant: "ask POST https://a.example/".to_owned(),
+                sends: Some(sends(if number < 199 { "sha256:1" } else { "sha256:2" })),
+            };
+            n_sent += u64::from(call.services.approve(request).await.is_ok());
+        }
+        Ok(n_sent.into())
+    };
+    let functions = NativeFunctions::default().with(function("desk", "asks", "", []), asks);
+    let questions = Arc::new(ScriptedQuestions::new([ALWAYS, NO]));
+    let runtime = runtime_with(functions, |parts| parts.questions = questions.clone());
+    let outcome = run(&runtime, "asks", json!({})).await;
+    assert_eq!(told(&outcome), json!({"ok": 199}));
+    assert_eq!(questions.asked().len(), 2);
+    let node = nodes(&runtime, &outcome).await.remove(0);
+    let receipts = node.end.unwrap().facts["approvals"].clone();
+    let by: Vec<_> = receipts
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| (&r["answer"], &r["by"]))
+        .collect();
+    let words = [
+        ("approved", "script"),
+        ("approved", "memory"),
+        ("declined", "script"),
+    ];
+    let words = words.map(|(answer, by)| (json!(answer), json!(by)));
+    assert_eq!(by, words.each_ref().map(|(answer, by)| (answer, by)));
+}
+
+struct FullMemory;
+
+#[async_trait::async_trait]
+impl AnswerMemory for FullMemory {
+    async fn find(&self, _: &str) -> Option<bool> {
+        None
+    }
+
+    async fn keep(&self, _: KeptAnswer) -> Result<(), String> {
+        Err("the disk is full".to_owned())
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_kept_holds_once_and_the_person_is_told() {
+    let (runtime, questions) = desk([ALWAYS, NEVER], |parts| {
+        parts.answers = Arc::new(FullMemory)
+    });
+    let (sender, mut receiver) = event_channel(64);
+    let mut request = relayed("pay", json!([{"amount": 3}, {"amount": 3}]));
+    request.events = Some(sender);
+    let outcome = runtime.run_function(request).await;
+    assert_eq!(told(&outcome), json!({"ok": [3, "approval-denied"]}));
+    assert_eq!(questions.asked().len(), 2);
+    let expected = [("approved", false), ("declined", false)];
+    let expected = expected.map(|(answer, kept)| (answer.to_owned(), "script".to_owned(), kept));
+    assert_eq!(answered(&runtime, &outcome).await, expected);
+    let mut problems = Vec::new();
+    while let Some(event) = receiver.next().await {
+        if let Event::AnswerNotKept { what, problem, .. } = event {
+            problems.push(format!("{what}: {problem}"));
+        }
+    }
+    assert_eq!(problems, vec!["run test:desk/api.pay: the disk is full"; 2]);
 }
 
 #[tokio::test]

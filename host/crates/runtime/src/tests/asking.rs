@@ -48,7 +48,7 @@ pub(super) fn asks(request: AskRequest) -> NativeFunctions {
                 Answer::Replies(replies) => json!(replies),
                 Answer::Confirmed(is_yes) => json!(is_yes),
                 Answer::Filled(values) => Json::Object(values),
-                Answer::Approved(_) => json!("an approval"),
+                Answer::Approved(_) | Answer::Remembered(_) => json!("an approval"),
             };
             let default = reply.is_default;
             Ok(json!({"can_ask": can_ask, "answer": answer, "default": default}))
