@@ -238,8 +238,8 @@ fn menus_are_rendered_and_read_as_prepared_and_closures_run() {
 #[test]
 fn local_tools_run_and_turns_go_on_beside_each_other() {
     let mock = MockRuntime::new()
-        .local_call("add", json!({}))
-        .local_call("add", json!({}))
+        .local_call("add", json!({"by": 1}))
+        .local_call("add", json!({"by": 2}))
         .reply("Added.")
         .reply("One.")
         .reply("Two.");
@@ -253,7 +253,10 @@ fn local_tools_run_and_turns_go_on_beside_each_other() {
     assert_eq!(count, 2);
     let asked = &mock.requests()[0];
     assert_eq!(asked.local_tools, ["add"]);
-    assert_eq!(asked.local_answers, [Ok(json!(1)), Ok(json!(2))]);
+    let call = &asked.local_calls[1];
+    assert_eq!((&*call.name, &call.result), ("add", &Ok(json!(2))));
+    assert_eq!(call.arguments, json!({"by": 2}));
+    assert_eq!(asked.local_calls.len(), 2);
     let start = |text: &str| mock.runtime().start(Request::new(text)).unwrap();
     let turns: Vec<StartedTurn<'_>> = vec![start("a"), start("b")];
     let replies: Vec<_> = join_all(turns)

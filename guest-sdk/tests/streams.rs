@@ -63,5 +63,5 @@ fn turns_that_end_in_a_pick_have_local_tools_and_are_started() {
     assert_eq!((count.get(), added.get()), (1, 0));
     assert_eq!(turn.finish().unwrap().as_str(), "\"added\"");
     assert_eq!((count.get(), added.get()), (2, 1));
-    assert_eq!(mock.requests()[1].local_answers, [Ok(Value::Null)]);
+    assert_eq!(mock.requests()[1].local_calls[0].result, Ok(Value::Null));
 }

@@ -1,7 +1,7 @@
 //! A started turn, all of which is known from the beginning.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use serde_json::json;
@@ -12,7 +12,7 @@ use super::poll::Pollable;
 use super::runtime::{Reply, Runtime, TurnEvent, reply_of};
 use super::script::{Ending, Happening, Script, what};
 use crate::bindings::openprogram::agentic::types;
-use crate::testing::{MockKind, MockRequest};
+use crate::testing::{MockKind, MockLocalCall, MockRequest};
 use crate::{Failure, Usage, Value, failure};
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Turn {
     place: usize,
     events: RefCell<VecDeque<TurnEvent>>,
     /// The local calls that wait for their answers.
-    waiting: RefCell<BTreeSet<String>>,
+    waiting: RefCell<BTreeMap<String, Value>>,
     gave: Result<Gave, Failure>,
     is_over: Cell<bool>,
 }
@@ -92,7 +92,9 @@ impl Turn {
     pub(crate) fn next(&self) -> Option<TurnEvent> {
         let next = self.events.borrow_mut().pop_front()?;
         if next.kind == "local-call" {
-            self.waiting.borrow_mut().insert(id_of(&next));
+            let call: Value = serde_json::from_str(&next.details).unwrap_or_default();
+            let id = call["id"].as_str().unwrap_or_default().to_owned();
+            self.waiting.borrow_mut().insert(id, call);
         }
         self.is_over.set(next.kind == "done");
         Some(next)
@@ -107,17 +109,21 @@ impl Turn {
         id: &str,
         answer: Result<&str, &types::Failure>,
     ) -> Result<(), types::Failure> {
-        if !self.waiting.borrow_mut().remove(id) {
+        let Some(call) = self.waiting.borrow_mut().remove(id) else {
             let message = format!("no call `{id}` waits for an answer");
             return Err(failure::to_host(Failure::new("not-found", message)));
-        }
+        };
         let answer = answer.map(|text| serde_json::from_str::<Value>(text).unwrap_or_default());
         let answer = answer.map_err(|failed| failure::from_host(failed.clone()));
         let result = result_event(id, &answer);
         self.events.borrow_mut().push_front(result);
         let mut script = self.script.borrow_mut();
         if let Some(request) = script.told.requests.get_mut(self.place) {
-            request.local_answers.push(answer);
+            request.local_calls.push(MockLocalCall {
+                name: call["name"].as_str().unwrap_or_default().to_owned(),
+                arguments: call["arguments"].clone(),
+                result: answer,
+            });
         }
         Ok(())
     }
@@ -265,9 +271,4 @@ fn result_event(id: &str, result: &Result<Value, Failure>) -> TurnEvent {
     };
     let details = json!({"id": id, "name": name, "is_error": result.is_err()});
     event("tool-result", &text, &details)
-}
-
-fn id_of(event: &TurnEvent) -> String {
-    let details: Value = serde_json::from_str(&event.details).unwrap_or_default();
-    details["id"].as_str().unwrap_or_default().to_owned()
 }

@@ -38,7 +38,7 @@
 //!
 //! let requests = mock.requests();
 //! assert_eq!(requests[0].text(), "Give me my money.");
-//! assert_eq!(requests[0].local_answers, [Ok(json!(1))]);
+//! assert_eq!(requests[0].local_calls[0].result, Ok(json!(1)));
 //! assert_eq!(requests[1].options, ["refund", "ignore"]);
 //! assert_eq!(mock.questions()[0].prompt, "Shall I act on this? Wants money back.");
 //! assert_eq!(mock.calls()[0].arguments, json!({"order": "A-1"}));
@@ -55,8 +55,8 @@ use crate::native::{install, remove};
 use crate::{Failure, Runtime, Usage, Value};
 
 pub use told::{
-    MockCall, MockKind, MockMedium, MockMediumKind, MockProgress, MockQuestion, MockQuestionKind,
-    MockRequest,
+    MockCall, MockKind, MockLocalCall, MockMedium, MockMediumKind, MockProgress, MockQuestion,
+    MockQuestionKind, MockRequest,
 };
 
 /// A runtime that answers as it was told to, and keeps what it was asked.

@@ -52,8 +52,8 @@ pub struct MockRequest {
     pub parallel_tool_calls: Option<bool>,
     /// The local tools of the turn.
     pub local_tools: Vec<String>,
-    /// What the local tools answered so far.
-    pub local_answers: Vec<Result<Value, Failure>>,
+    /// The calls of local tools that were answered so far, in the order of the answers.
+    pub local_calls: Vec<MockLocalCall>,
     /// The response format.
     pub response_format: Option<Value>,
     /// Whether the model may search the web.
@@ -88,7 +88,7 @@ impl MockRequest {
             tool_choice: ToolChoice::Auto,
             parallel_tool_calls: None,
             local_tools: Vec::new(),
-            local_answers: Vec::new(),
+            local_calls: Vec::new(),
             response_format: None,
             web_search: false,
             restarts: false,
@@ -141,6 +141,18 @@ pub struct MockCall {
     pub function: String,
     /// The arguments.
     pub arguments: Value,
+}
+
+/// One call of a local tool, answered. Later versions may add fields.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MockLocalCall {
+    /// The name of the tool.
+    pub name: String,
+    /// The arguments.
+    pub arguments: Value,
+    /// What the tool gave.
+    pub result: Result<Value, Failure>,
 }
 
 /// What a person was asked for. Later versions may add some.

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use openprogram_core::failure::Failure;
 use openprogram_core::id::{NodeId, Timestamp};
 use openprogram_core::question::Receipt;
-use openprogram_core::session::{Node, NodeKind, NodeStatus, Session, Usage};
+use openprogram_core::session::{
+    AnsweredBy, CallAnswer, Node, NodeKind, NodeStatus, Session, Usage,
+};
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
@@ -237,14 +239,8 @@ fn facts(node: &Node) -> Vec<(&'static str, String)> {
     if !is_empty && !node.opened.input.is_null() {
         lines.push(("in", shown(&node.opened.input)));
     }
-    let answers = node.opened.facts.get("answers").and_then(Json::as_array);
-    // The others are nodes of their own.
-    let own = |answer: &'_ Json| {
-        let keys = ["refused", "failed", "result"].into_iter();
-        keys.filter_map(|key| answer.get(key)).next().map(shown)
-    };
-    let answers = answers.into_iter().flatten().filter_map(own);
-    lines.extend(answers.map(|text| ("answer", text)));
+    let answers = CallAnswer::of_facts(&node.opened.facts);
+    lines.extend(answers.filter_map(|answer| Some(("answer", answer_line(answer)?))));
     let Some(end) = &node.end else {
         return lines;
     };
@@ -323,6 +319,18 @@ fn call_line(call: &Json) -> String {
     format!("{} {}", part("name"), part("arguments"))
         .trim_end()
         .to_owned()
+}
+
+/// The answer to a call that has no node of its own.
+fn answer_line(answer: CallAnswer) -> Option<String> {
+    match answer.ran {
+        AnsweredBy::Function(_) => None,
+        AnsweredBy::Nothing(text) => Some(shown(&text.into())),
+        AnsweredBy::Own(call) => Some(match &call.result {
+            Ok(output) => shown(output),
+            Err(failure) => failure_line(failure),
+        }),
+    }
 }
 
 fn failure_line(failure: &Failure) -> String {
@@ -527,6 +535,17 @@ mod tests {
         );
     }
 
+    /// The answers to calls of every kind.
+    fn answers() -> Json {
+        json!([
+            {"id": "a", "node": "n-0000000000000003"},
+            {"id": "b", "refused": "There is no tool `fly`."},
+            {"id": "c", "name": "add", "arguments": {}, "status": "completed", "output": {"n": 1}},
+            {"id": "d", "name": "add", "arguments": {}, "status": "failed", "failure":
+                {"code": "function-failed", "message": "too\nlarge", "details": {}}},
+        ])
+    }
+
     #[test]
     fn a_turn_shows_its_tries_its_calls_and_what_was_refused() {
         let turn = |seq, input, output, facts| {
@@ -551,11 +570,10 @@ mod tests {
             cache_create: 0,
         });
         let mut second = turn(4, Json::Null, Some(json!("Found.")), json!({}));
-        let answers = json!([
-            {"id": "a", "node": "n-0000000000000003"},
-            {"id": "b", "refused": "There is no tool `fly`."},
-        ]);
-        second.opened.facts.insert("answers".to_owned(), answers);
+        second
+            .opened
+            .facts
+            .insert(CallAnswer::FACT.to_owned(), answers());
         let name = "acme:support/desk.handle-ticket";
         let top = node(1, NodeKind::Code, name, None, json!({"ticket": "?"}));
         let tool = node(
@@ -594,6 +612,8 @@ mod tests {
                    │        out      kettle
                    └─ 4 llm openai:m  completed, 12 ms
                          answer   There is no tool `fly`.
+                         answer   {"n":1}
+                         answer   function-failed: too large
                          out      Found.
             "#]],
         );

@@ -24,7 +24,7 @@ use crate::attempt::{Asking, Watched, ask_with_retries};
 use crate::budget::{TokenBudget, bounded, estimated, estimated_decision};
 use crate::deadline::Deadline;
 use crate::frame::Frame;
-use crate::open_turn::{OpenTurn, Turn};
+use crate::open_turn::{OpenTurn, Turn, never_made};
 use crate::ports::Ports;
 use crate::recorder::{OpenNode, store_failure};
 use crate::reply::{check_reply, reply_bytes};
@@ -286,6 +286,13 @@ impl<'a> Asker<'a> {
             turn,
         )
         .await
+    }
+
+    /// Records what a request would have gone on with, when it is not made because of `failure`.
+    /// Gives the failure back.
+    pub(crate) async fn never_made(&self, turn: Turn, failure: Failure) -> Failure {
+        let model = self.provider.name();
+        never_made(self.ports, self.frame, model, self.runtime, turn, failure).await
     }
 
     fn asking<'b>(&'b self, node: &'b OpenNode) -> Asking<'b> {

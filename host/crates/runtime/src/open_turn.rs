@@ -7,7 +7,9 @@ use openprogram_core::failure::Failure;
 use openprogram_core::function::{Expose, RenderRange, RuntimeRef};
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::StopReason;
-use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus, Usage};
+use openprogram_core::session::{
+    AnsweredBy, CallAnswer, NewNode, NodeEnd, NodeKind, NodeStatus, Usage,
+};
 use openprogram_core::{Json, JsonObject};
 
 use crate::events::Event;
@@ -50,35 +52,12 @@ impl<'a> OpenTurn<'a> {
         runtime: RuntimeRef,
         turn: Turn,
     ) -> Result<Self, Failure> {
-        for budget in frame.budgets(runtime) {
-            budget.check()?;
+        if let Err(failure) = count_request(ports, frame, runtime) {
+            let unmade = never_made(ports, frame, model, runtime, turn, failure);
+            return Err(unmade.await);
         }
-        frame.run.count_model_turn(&ports.parts.limits)?;
-        let predecessor = match frame.node {
-            Some(_) => None,
-            None => ports.recorder.newest_at_top(&frame.run.session).await?,
-        };
+        let new = new_node(ports, frame, model, runtime, turn).await?;
         let model = model.to_owned();
-        let mut facts = turn.facts;
-        facts.insert("runtime".to_owned(), runtime.word().into());
-        if let Some(system) = turn.system {
-            facts.insert("system".to_owned(), system.into());
-        }
-        let new = NewNode {
-            id: ports.recorder.new_node_id(),
-            session: frame.run.session.clone(),
-            kind: NodeKind::Llm,
-            name: model.clone(),
-            caller: frame.node.clone(),
-            predecessor,
-            reads: turn.reads,
-            input: turn.input,
-            expose: Expose::default(),
-            render_range: RenderRange::default(),
-            doc: None,
-            facts,
-            started_at: ports.recorder.now(),
-        };
         let node = ports.recorder.open(new).await?;
         frame.run.emit(|| Event::ModelRequestStarted {
             node: node.id().clone(),
@@ -175,6 +154,78 @@ impl<'a> OpenTurn<'a> {
         });
         closed
     }
+}
+
+/// Counts a request against the budgets and limits that it has to fit.
+fn count_request(ports: &Ports, frame: &Frame, runtime: RuntimeRef) -> Result<(), Failure> {
+    for budget in frame.budgets(runtime) {
+        budget.check()?;
+    }
+    frame.run.count_model_turn(&ports.parts.limits)
+}
+
+async fn new_node(
+    ports: &Ports,
+    frame: &Frame,
+    model: &str,
+    runtime: RuntimeRef,
+    turn: Turn,
+) -> Result<NewNode, Failure> {
+    let predecessor = match frame.node {
+        Some(_) => None,
+        None => ports.recorder.newest_at_top(&frame.run.session).await?,
+    };
+    let mut facts = turn.facts;
+    facts.insert("runtime".to_owned(), runtime.word().into());
+    if let Some(system) = turn.system {
+        facts.insert("system".to_owned(), system.into());
+    }
+    Ok(NewNode {
+        id: ports.recorder.new_node_id(),
+        session: frame.run.session.clone(),
+        kind: NodeKind::Llm,
+        name: model.to_owned(),
+        caller: frame.node.clone(),
+        predecessor,
+        reads: turn.reads,
+        input: turn.input,
+        expose: Expose::default(),
+        render_range: RenderRange::default(),
+        doc: None,
+        facts,
+        started_at: ports.recorder.now(),
+    })
+}
+
+/// Records a request that is not made, as failed, where it would have gone on with calls that have no
+/// node: nothing else holds them. Gives the failure back.
+pub(crate) async fn never_made(
+    ports: &Ports,
+    frame: &Frame,
+    model: &str,
+    runtime: RuntimeRef,
+    turn: Turn,
+    failure: Failure,
+) -> Failure {
+    let is_own = |answer: CallAnswer| matches!(answer.ran, AnsweredBy::Own(_));
+    if !CallAnswer::of_facts(&turn.facts).any(is_own) {
+        return failure;
+    }
+    let new = match new_node(ports, frame, model, runtime, turn).await {
+        Ok(new) => new,
+        Err(unrecorded) => return unrecorded,
+    };
+    let end = NodeEnd {
+        status: NodeStatus::Failed,
+        output: None,
+        failure: Some(failure.clone()),
+        usage: None,
+        attempts: Vec::new(),
+        facts: JsonObject::new(),
+        finished_at: new.started_at,
+    };
+    let recorded = ports.recorder.append(new, end).await;
+    recorded.map_or_else(|unrecorded| unrecorded, |_| failure)
 }
 
 /// Records what a person says at the top, after the context of the turn was read.

@@ -13,6 +13,7 @@ use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{FunctionRef, parameters_to_json_schema};
 use openprogram_core::id::NodeId;
 use openprogram_core::schema::Coercion;
+use openprogram_core::session::{AnsweredBy, CallAnswer, OwnCall, OwnReaders};
 use openprogram_core::text::{clean, cut, escape_json, one_line};
 use serde_json::json;
 use tracing::Instrument as _;
@@ -20,7 +21,7 @@ use tracing::Instrument as _;
 use crate::arguments::{UnfitArguments, complete_model_arguments};
 use crate::call::{CallingTurn, PlannedCall, run_call};
 use crate::frame::Frame;
-use crate::own_tool::OwnTool;
+use crate::own_tool::{OwnTool, ToolOwner};
 use crate::ports::Ports;
 use crate::spans;
 use crate::tools::{Tool, Tools};
@@ -60,8 +61,8 @@ pub(crate) struct Answered {
 pub(crate) enum Ran {
     /// A function; the node of its call.
     Function(NodeId),
-    /// A tool that whoever made the turn runs.
-    Own,
+    /// A tool that is no function: the record of its call.
+    Own(Box<OwnCall>),
     /// Nothing.
     Nothing,
 }
@@ -125,7 +126,7 @@ impl Answered {
     pub(crate) fn node(&self) -> Option<&NodeId> {
         match &self.ran {
             Ran::Function(node) => Some(node),
-            Ran::Own | Ran::Nothing => None,
+            Ran::Own(_) | Ran::Nothing => None,
         }
     }
 }
@@ -159,7 +160,12 @@ impl Calling<'_> {
             &wanted.call.id,
             &self.frame.run.session,
         );
-        run_own(own, wanted).instrument(span).await
+        let readers = match own.owner {
+            // What it showed, it showed for that turn.
+            ToolOwner::Search => OwnReaders::Nobody,
+            ToolOwner::Turn | ToolOwner::Skills => self.frame.readers_of_calls(),
+        };
+        run_own(own, wanted, readers).instrument(span).await
     }
 
     /// Whether a call may run while others of its kind run: whoever made the tool says that it
@@ -228,7 +234,7 @@ impl Calling<'_> {
 
 /// Runs a tool that whoever made the turn runs. Its arguments are checked as they are: nothing says
 /// what could be forgiven.
-async fn run_own(own: &OwnTool, wanted: &WantedCall) -> Answered {
+async fn run_own(own: &OwnTool, wanted: &WantedCall, readers: OwnReaders) -> Answered {
     let call = &wanted.call;
     let (tool, schema) = (&own.tool.spec.name, &own.tool.spec.parameters);
     let arguments = match &wanted.parsed {
@@ -238,7 +244,33 @@ async fn run_own(own: &OwnTool, wanted: &WantedCall) -> Answered {
     if let Err(places) = own.check(&arguments) {
         return Answered::refused(call, unfit_text(tool, &places, schema));
     }
-    Answered::of(call, &own.run(call, arguments).await, Ran::Own)
+    let result = own.run(call, arguments.clone()).await;
+    let record = OwnCall {
+        name: tool.clone(),
+        arguments,
+        result: recorded(&result),
+        readers,
+    };
+    Answered::of(call, &result, Ran::Own(Box::new(record)))
+}
+
+/// What the record holds of a result: as much of it as any model reads.
+fn recorded(result: &Result<Json, Failure>) -> Result<Json, Failure> {
+    let is_short = |value: &Json| value.to_string().len() <= ANSWER_BYTES_MAX;
+    match result {
+        Ok(value) if is_short(value) => Ok(value.clone()),
+        Ok(value) => Ok(answer_text(&result_text(value)).into()),
+        Err(failure) if is_short(&failure.to_json()) => Err(failure.clone()),
+        Err(failure) => {
+            let message = cut(&failure.message, ANSWER_BYTES_MAX);
+            let error = failure.details.get("error").filter(|error| is_short(error));
+            let short = Failure::new(failure.code, message);
+            Err(match error {
+                Some(error) => short.with("error", error.clone()),
+                None => short,
+            })
+        }
+    }
 }
 
 fn unreadable(tool: &str, error: &str, schema: &Json) -> String {
@@ -339,16 +371,16 @@ pub(crate) fn calls_fact(calls: &[WantedCall]) -> Json {
         .collect()
 }
 
-/// The answers as facts hold them: the node of a call, or the answer itself where there is none.
-pub(crate) fn answers_fact(answers: &[Answered]) -> Json {
-    let fact = |answered: &Answered| {
-        let (id, text) = (&answered.result.id, &answered.result.text);
-        match &answered.ran {
-            Ran::Function(node) => json!({ "id": id, "node": node.as_str() }),
-            Ran::Own if answered.result.is_error => json!({ "id": id, "failed": text }),
-            Ran::Own => json!({ "id": id, "result": text }),
-            Ran::Nothing => json!({ "id": id, "refused": text }),
-        }
-    };
-    answers.iter().map(fact).collect()
+/// The answers as facts hold them.
+pub(crate) fn answers_fact(answers: Vec<Answered>) -> Json {
+    let answers = answers.into_iter().map(|answered| {
+        let ToolResult { id, text, .. } = answered.result;
+        let ran = match answered.ran {
+            Ran::Function(node) => AnsweredBy::Function(node),
+            Ran::Own(call) => AnsweredBy::Own(*call),
+            Ran::Nothing => AnsweredBy::Nothing(text),
+        };
+        CallAnswer { id, ran }.to_json()
+    });
+    answers.collect()
 }

@@ -3,8 +3,9 @@
 //! A person's words are a user text, a reply of a model is an assistant text, a call is a user
 //! text that holds the name, the arguments and the result or the failure. What a turn was asked is
 //! not repeated: the words of a person have a node of their own, and those of a function are its
-//! business. A caller that still runs is a call without a result. Nodes in a row of the same role
-//! share one message, each as a block of its own, so roles alternate.
+//! business. A caller that still runs is a call without a result. A call of a tool that is no function
+//! has no node: it stands before the reply that its result led to, in the form of any other call.
+//! Nodes in a row of the same role share one message, each as a block of its own, so roles alternate.
 //!
 //! What functions and components say is data: it is cleaned and bounded, and where it has several
 //! lines they are set in, so that none of them can pass for a line of ours.
@@ -14,8 +15,11 @@ use std::borrow::Cow;
 use super::select::Selected;
 use crate::content::{ContentBlock, Message, Role, add_said};
 use crate::failure::{Failure, FailureCode};
+use crate::id::NodeId;
 use crate::schema::{names_equal, shown_name};
-use crate::session::{NewNode, NodeKind, NodeStatus, SeenNode};
+use crate::session::{
+    AnsweredBy, CallAnswer, NewNode, NodeKind, NodeStatus, OwnCall, OwnReaders, SeenNode,
+};
 use crate::text::{clean, cut, escape_json, set_off};
 use crate::{Json, JsonObject};
 
@@ -35,13 +39,17 @@ const OPENING: &str = "(What follows was written earlier in this work.)";
 
 /// Whether a node has anything to show.
 ///
-/// A turn that still runs, or ended without a word, said nothing. A call always shows that it was
-/// made.
-pub(super) fn is_shown(node: &SeenNode) -> bool {
+/// A turn that still runs said nothing, and so did one that ended without a word, unless it went on
+/// with calls that have no node and are read from `inside` these functions. A call always shows that
+/// it was made.
+pub(super) fn is_shown(node: &SeenNode, inside: &[NodeId]) -> bool {
     match node.kind {
         NodeKind::Code => true,
         NodeKind::User => said(&node.input).is_some(),
-        NodeKind::Llm => node.output.as_ref().and_then(replied).is_some(),
+        NodeKind::Llm => {
+            let replied = node.output.as_ref().and_then(replied);
+            replied.is_some() || own_calls(node, inside).next().is_some()
+        }
     }
 }
 
@@ -57,9 +65,13 @@ pub(super) fn render_messages(selected: &Selected) -> Vec<Message> {
                 }
             }
             NodeKind::Llm => {
-                if let Some(text) = node.output.as_ref().and_then(replied) {
-                    push(&mut messages, Role::Assistant, text);
+                for call in own_calls(node, &selected.inside) {
+                    push(&mut messages, Role::User, render_own_call(&call));
                 }
+                let Some(text) = node.output.as_ref().and_then(replied) else {
+                    continue;
+                };
+                push(&mut messages, Role::Assistant, text);
                 if let Some(note) = turn_note(node) {
                     push(&mut messages, Role::User, note);
                 }
@@ -150,6 +162,35 @@ fn turn_note(node: &SeenNode) -> Option<String> {
         NodeStatus::Cancelled => reason("The reply above was cancelled", node.failure.as_ref()),
     };
     Some(format!("({what})"))
+}
+
+/// The calls without a node that a request went on with, as far as they are read from `inside` these
+/// functions. One that still runs is not read, nor what it goes on with.
+fn own_calls(node: &SeenNode, inside: &[NodeId]) -> impl Iterator<Item = OwnCall> {
+    let is_read = node.status != NodeStatus::Open;
+    let is_inside = node.caller.as_ref().is_some_and(|at| inside.contains(at));
+    let answers = is_read.then(|| CallAnswer::of_facts(&node.facts));
+    answers.into_iter().flatten().filter_map(move |answer| {
+        let AnsweredBy::Own(call) = answer.ran else {
+            return None;
+        };
+        let is_read = match call.readers {
+            OwnReaders::Callers => true,
+            OwnReaders::Function => is_inside,
+            OwnReaders::Nobody => false,
+        };
+        is_read.then_some(call)
+    })
+}
+
+fn render_own_call(call: &OwnCall) -> String {
+    let arguments = Json::Object(call.arguments.clone());
+    let end = match &call.result {
+        Ok(output) => set_off("Result:", &render_output(Some(output))),
+        Err(failure) => reason("Failed", Some(failure)),
+    };
+    let arguments = cut_json(&arguments, ARGUMENTS_BYTES_MAX);
+    format!("Call: {}({arguments})\n{end}", shown_name(&call.name))
 }
 
 fn render_call(node: &SeenNode, running: bool) -> String {

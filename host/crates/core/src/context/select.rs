@@ -37,6 +37,8 @@ pub(super) struct Selected {
     pub(super) nodes: Vec<SeenNode>,
     /// The running functions and the turns between them, innermost first.
     pub(super) chain: Vec<SeenNode>,
+    /// The functions among them.
+    pub(super) inside: Vec<NodeId>,
 }
 
 pub(super) async fn select(
@@ -59,11 +61,16 @@ pub(super) async fn select(
     let mut nodes = Vec::new();
     if let Some(frame) = chain.first() {
         nodes = reader.before(frame.seq, view.range.callers).await?;
-        nodes.retain(render::is_shown);
+        nodes.retain(|node| render::is_shown(node, &reader.inside));
     }
     let since = reader.since(chain.first(), view.range.subcalls).await?;
     nodes.extend(since);
-    Ok(Selected { nodes, chain })
+    let inside = reader.inside;
+    Ok(Selected {
+        nodes,
+        chain,
+        inside,
+    })
 }
 
 struct Reader<'a> {
@@ -128,7 +135,8 @@ impl Reader<'_> {
                 if found.len() == wanted {
                     break;
                 }
-                let is_read = render::is_shown(&node) && !self.hidden.contains(&node.id);
+                let is_read =
+                    render::is_shown(&node, &self.inside) && !self.hidden.contains(&node.id);
                 if is_read && self.is_of(&mut family, &node).await? {
                     found.push(node);
                 }

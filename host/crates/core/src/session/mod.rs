@@ -1,5 +1,6 @@
 //! The session graph: an append-only record of everything that happened, in order.
 
+mod answer;
 mod memory;
 mod node;
 mod nothing;
@@ -9,6 +10,7 @@ mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;
 
+pub use answer::{AnsweredBy, CallAnswer, OwnCall, OwnReaders};
 pub use memory::MemoryStore;
 pub use node::{Attempt, NewNode, Node, NodeEnd, NodeKind, NodeStatus, SeenNode, Session, Usage};
 pub use nothing::NoStore;

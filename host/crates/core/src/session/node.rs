@@ -113,7 +113,7 @@ pub struct NewNode {
     /// The doc of the function.
     pub doc: Option<String>,
     /// Further facts by key, for example `digest` of the component or `system` of a request.
-    /// [`NewNode::HIDDEN_ARGUMENTS`] is one that rendering reads.
+    /// [`NewNode::HIDDEN_ARGUMENTS`] and [`super::CallAnswer::FACT`] are read for rendering.
     pub facts: crate::JsonObject,
     /// When it was opened.
     pub started_at: Timestamp,

@@ -31,24 +31,24 @@ pub(super) struct Acting<'a> {
 }
 
 impl Acting<'_> {
-    /// Makes the calls and counts them.
-    ///
-    /// # Errors
-    /// `llm` when the time is up before all are answered.
+    /// Makes the calls and counts them. Gives the answers, all of them unless there is a failure beside
+    /// them: `llm`, when the time is up before.
     pub(super) async fn answer(
         &self,
         calls: &[WantedCall],
         used_up: &mut UsedUp,
-    ) -> Result<Vec<Answered>, Failure> {
+    ) -> (Vec<Answered>, Option<Failure>) {
         let mut answers = Vec::new();
         let mut left = calls;
         while !left.is_empty() {
             let (group, rest) = left.split_at(self.group(left));
-            let answered = self.answer_group(group, used_up).await?;
-            answers.extend(answered);
+            match self.answer_group(group, used_up).await {
+                Ok(answered) => answers.extend(answered),
+                Err(failure) => return (answers, Some(failure)),
+            }
             left = rest;
         }
-        Ok(answers)
+        (answers, None)
     }
 
     /// How many of the first calls run at the same time.

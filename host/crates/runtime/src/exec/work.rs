@@ -8,7 +8,7 @@ use openprogram_core::failure::Failure;
 use openprogram_core::guest::TurnEvent;
 use openprogram_core::id::NodeId;
 use openprogram_core::llm::{FormatWay, ModelReply, ModelRequest, StopReason};
-use openprogram_core::session::Usage;
+use openprogram_core::session::{CallAnswer, Usage};
 use openprogram_core::structured::StructuredError;
 use openprogram_core::tool::ToolChoice;
 
@@ -210,6 +210,7 @@ impl<'a> Work<'a> {
             beside: self.turn.parallel != Some(false),
         };
         let most = self.turn.iterations_max;
+        let mut failed = None;
         let answers = if is_last {
             let text = format!("Not run: the turn has used up its {most} model requests.");
             acting.refuse(calls, &text)
@@ -222,7 +223,9 @@ impl<'a> Work<'a> {
                 "Not run: this turn may not call tools. Answer in text.",
             )
         } else {
-            acting.answer(calls, &mut self.used_up).await?
+            let answered = acting.answer(calls, &mut self.used_up).await;
+            failed = answered.1;
+            answered.0
         };
         let stop = if is_last {
             Some(self.max_iterations())
@@ -230,7 +233,20 @@ impl<'a> Work<'a> {
             self.used_up.limit_reached(&self.ports.parts.limits)
         };
         self.go_on(node, calls, reply, answers);
-        Ok(stop)
+        if let Some(failure) = failed {
+            return Err(self.never_made(failure).await);
+        }
+        match stop {
+            Some(failure) => Ok(Some(self.never_made(failure).await)),
+            None => Ok(None),
+        }
+    }
+
+    /// Records what the next request would have gone on with, which is not made.
+    async fn never_made(&mut self, failure: Failure) -> Failure {
+        let mut turn = std::mem::take(&mut self.next);
+        turn.reads.clone_from(&self.reads);
+        self.asker.never_made(turn, failure).await
     }
 
     /// Puts a reply that its provider paused into the next request, so that it goes on. Gives the
@@ -296,14 +312,12 @@ impl<'a> Work<'a> {
         self.next
             .facts
             .insert("continues".to_owned(), node.as_str().into());
+        let results = answers.iter().map(|answered| answered.result.clone());
+        let results = results.map(ContentBlock::ToolResult).collect();
+        add_said(&mut self.request.messages, Role::User, results);
         self.next
             .facts
-            .insert("answers".to_owned(), answers_fact(&answers));
-        let results = answers
-            .into_iter()
-            .map(|answered| ContentBlock::ToolResult(answered.result));
-        let messages = &mut self.request.messages;
-        add_said(messages, Role::User, results.collect());
+            .insert(CallAnswer::FACT.to_owned(), answers_fact(answers));
         self.add_looked_up();
         // What had to be called was called, or at least tried.
         if matches!(

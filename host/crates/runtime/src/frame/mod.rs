@@ -12,11 +12,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use openprogram_core::JsonObject;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{
-    FunctionName, FunctionRef, ParameterSource, RenderRange, RuntimeRef, RuntimeRole,
+    Expose, FunctionName, FunctionRef, ParameterSource, RenderRange, RuntimeRef, RuntimeRole,
 };
 use openprogram_core::grant::{Access, AccessOutcome, GrantKind};
 use openprogram_core::id::NodeId;
 use openprogram_core::schema::names_equal;
+use openprogram_core::session::OwnReaders;
 
 use crate::accesses::{Accesses, bounded, denied_call};
 use crate::budget::TokenBudget;
@@ -160,6 +161,15 @@ impl Frame {
         self.function
             .as_ref()
             .map_or_else(RenderRange::default, |function| function.render_range)
+    }
+
+    /// Which later turns read of calls in its turns that have no node: as of those that have one.
+    pub(crate) fn readers_of_calls(&self) -> OwnReaders {
+        match self.function.as_ref().map(|function| function.expose) {
+            Some(Expose::Llm) => OwnReaders::Function,
+            // Where calls are not seen, neither are turns.
+            _ => OwnReaders::Callers,
+        }
     }
 
     /// This frame and those above it, innermost first.

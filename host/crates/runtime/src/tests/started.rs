@@ -1,6 +1,7 @@
 //! Turns that go on beside their function: what they tell, its own tools, and how they end.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -8,19 +9,22 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use openprogram_core::Json;
 use openprogram_core::failure::Failure;
+use openprogram_core::function::Expose;
 use openprogram_core::guest::{
     CallError, ExecRequest, HostServices, LocalCall, LocalTool, ToolsWanted, TurnEvent, TurnWatcher,
 };
 use openprogram_core::llm::{LlmError, LlmFailure, LlmReason, ModelEvent, RetryPolicy};
-use openprogram_core::session::{NodeStatus, Usage};
+use openprogram_core::session::{AnsweredBy, CallAnswer, NodeStatus, Usage};
 use openprogram_core::tool::ToolChoice;
 use serde_json::json;
 
 use super::shop::{call, results, run_work, shop, turn};
 use super::turns::model;
 use super::{graph, nodes, text, told};
-use crate::testing::{NativeCall, NativeFunctions, ScriptedReply, function, passed_on};
-use crate::{Event, RunRequest, Runtime, event_channel};
+use crate::testing::{
+    NativeCall, NativeFunctions, ScriptedReply, function, passed_on, shown_request,
+};
+use crate::{Event, RunRequest, Runtime, RuntimeParts, TurnRequest, event_channel};
 
 /// Keeps what it is told, and adds up for the model.
 #[derive(Default)]
@@ -28,8 +32,9 @@ struct Adder {
     told: Mutex<Vec<String>>,
     /// Whether what it is told was seen.
     has_shown: bool,
-    /// Whether it never answers.
-    is_silent: bool,
+    /// The number of the first call that it never answers, if there is one.
+    silent_from: Option<usize>,
+    n_calls: AtomicUsize,
 }
 
 impl Adder {
@@ -72,7 +77,8 @@ impl TurnWatcher for Adder {
             "call {id} {name} {}",
             Json::Object(arguments.clone())
         ));
-        if self.is_silent {
+        let number = self.n_calls.fetch_add(1, Ordering::Relaxed);
+        if self.silent_from.is_some_and(|first| number >= first) {
             std::future::pending::<()>().await;
         }
         let sum = |name: &str| arguments.get(name).and_then(Json::as_i64);
@@ -186,7 +192,7 @@ async fn a_started_turn_tells_what_happens_and_lets_its_function_run_its_own_too
         4 llm scripted:text caller=1 reads=2,3
           in   null
           fact continues=node 2
-          fact answers=[{"id":"x","result":"3"},{"id":"y","node":"n-0000000000000004"},{"id":"z","failed":"The call failed (function-failed): one is missing"}]
+          fact answers=[{"id":"x","name":"add-up","arguments":{"a":1,"b":2},"status":"completed","output":3},{"id":"y","node":"n-0000000000000004"},{"id":"z","name":"add-up","arguments":{"a":1},"status":"failed","failure":{"code":"function-failed","message":"one is missing","details":{}}}]
           fact runtime="runtime"
           out  "Three."
     "#]].assert_eq(&graph(&runtime, &outcome).await);
@@ -357,7 +363,7 @@ async fn a_dropped_turn_is_closed_as_cancelled_before_its_function() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_never_answered_ends_with_the_time_of_the_turn() {
     let watcher = Arc::new(Adder {
-        is_silent: true,
+        silent_from: Some(0),
         ..Adder::default()
     });
     let mut request = with_tool(&[], &["add"]);
@@ -431,4 +437,200 @@ async fn a_person_who_watches_is_told_of_progress_in_clean_lines() {
     assert_eq!(told[0].1, Some(0));
     assert_eq!(told[9].1, Some(100));
     assert!(!told[0].0.contains(['\n', '\u{1b}']), "{told:?}");
+}
+
+/// A `work` of this expose that starts the turn and then makes another one. Gives what the second
+/// turn is asked with, and a turn of the person afterwards.
+async fn asked_later(expose: Expose) -> (String, String) {
+    let calls = [
+        ("x", "add_up", "{\"a\": 1, \"b\": 2}"),
+        ("y", "look_up", "{\"order\": \"A-1\"}"),
+        ("z", "add_up", "{\"a\": 1}"),
+        ("o", "add_up", "{\"a\": \"1\"}"),
+    ];
+    let model = model(vec![
+        ScriptedReply::calls("Let me see.", calls),
+        call("x", "add_up", "{\"a\": 3, \"b\": 4}"),
+        "Three.".into(),
+        "Seven.".into(),
+        "Yes.".into(),
+    ]);
+    let request = with_tool(&["look-up"], &["add-up"]);
+    let body = move |services: Arc<dyn HostServices>| {
+        let request = request.clone();
+        async move {
+            let watcher = Arc::new(Adder::default());
+            services.start(request, watcher).await?.await?;
+            let reply = services.exec(turn(&[])).await?;
+            Ok(Json::String(reply.text))
+        }
+    };
+    let work = move |call: NativeCall| {
+        let made = body(Arc::clone(&call.services));
+        async move { made.await.map_err(passed_on) }
+    };
+    let mut declared = function("shop", "work", "Works.", [text("runtime")]);
+    declared.expose = expose;
+    let functions = shop().with(declared, work);
+    let (runtime, outcome) = run_work(functions, model.clone(), |_| ()).await;
+    let mut request = TurnRequest::text("Was it right?");
+    request.session = outcome.session;
+    request.turn.tools = ToolsWanted::Named(Vec::new());
+    runtime.exec(request).await.result.unwrap();
+    let requests = model.requests();
+    (shown_request(&requests[3]), shown_request(&requests[4]))
+}
+
+#[tokio::test]
+async fn later_turns_read_of_local_calls_as_of_those_of_functions() {
+    let (own, _) = asked_later(Expose::Full).await;
+    expect![[r#"
+        [user]
+        (What follows was written earlier in this work.)
+        [assistant]
+        Let me see.
+        [user]
+        Call: look_up({"order":"A-1"})
+        Result: {"order":"A-1","state":"sent"}
+        [user]
+        Call: add_up({"a":1,"b":2})
+        Result: 3
+        [user]
+        Call: add_up({"a":1})
+        Failed (function-failed): one is missing
+        [user]
+        Call: add_up({"a":3,"b":4})
+        Result: 7
+        [assistant]
+        Three.
+        [user]
+        This turn is part of the function `work`.
+        What the function is for: Works.
+        Call path: work
+        [user]
+        Work.
+    "#]]
+    .assert_eq(&own);
+    for expose in [Expose::Io, Expose::Hidden] {
+        let (inside, outside) = asked_later(expose).await;
+        assert_eq!(inside, own);
+        assert!(!outside.contains("add_up"), "{outside}");
+    }
+}
+
+#[tokio::test]
+async fn callers_see_local_calls_where_they_see_those_of_functions() {
+    let (own, outside) = asked_later(Expose::Full).await;
+    expect![[r#"
+        [user]
+        Call: work({})
+        Result: Seven.
+        [assistant]
+        Let me see.
+        [user]
+        Call: look_up({"order":"A-1"})
+        Result: {"order":"A-1","state":"sent"}
+        [user]
+        Call: add_up({"a":1,"b":2})
+        Result: 3
+        [user]
+        Call: add_up({"a":1})
+        Failed (function-failed): one is missing
+        [user]
+        Call: add_up({"a":3,"b":4})
+        Result: 7
+        [assistant]
+        Three.
+        [assistant]
+        Seven.
+        [user]
+        Was it right?
+    "#]]
+    .assert_eq(&outside);
+    let (inside, outside) = asked_later(Expose::Llm).await;
+    assert_eq!(inside, own);
+    expect![[r#"
+        [user]
+        (What follows was written earlier in this work.)
+        [assistant]
+        Let me see.
+        [assistant]
+        Three.
+        [assistant]
+        Seven.
+        [user]
+        Was it right?
+    "#]]
+    .assert_eq(&outside);
+}
+
+#[tokio::test]
+async fn local_calls_are_recorded_where_no_request_goes_on_with_them() {
+    let turns_max = |parts: &mut RuntimeParts| parts.limits.model_turns = 1;
+    let replies = || vec![call("x", "add", "{\"a\": 1, \"b\": 1}")];
+    let functions = || waiting(with_tool(&[], &["add"]), Arc::default());
+    let (runtime, outcome) = run_work(functions(), model(replies()), turns_max).await;
+    expect![[r#"
+        1 code test:shop/api.work
+          in   {}
+          limit-reached: more than 1 model requests
+        2 llm scripted:text caller=1
+          in   "Work."
+          fact tools=["add"]
+          fact runtime="runtime"
+          fact calls=[{"id":"x","name":"add","arguments":"{\"a\": 1, \"b\": 1}"}]
+        3 llm scripted:text caller=1 reads=2
+          in   null
+          fact continues=node 2
+          fact answers=[{"id":"x","name":"add","arguments":{"a":1,"b":1},"status":"completed","output":2}]
+          fact runtime="runtime"
+          limit-reached: more than 1 model requests
+    "#]].assert_eq(&graph(&runtime, &outcome).await);
+    // The same call again and again ends the turn, and with it a reply that also holds another one.
+    let same = ("", "add", "{\"a\": 1, \"b\": 1}");
+    let mut replies: Vec<_> = (0..5).map(|_| ScriptedReply::calls("", [same])).collect();
+    let other = ("", "add", "{\"a\": 5, \"b\": 5}");
+    replies.push(ScriptedReply::calls("", [other, same]));
+    let (runtime, outcome) = run_work(functions(), model(replies), |_| ()).await;
+    let nodes = nodes(&runtime, &outcome).await;
+    let last = nodes.last().unwrap();
+    assert_eq!(last.status(), NodeStatus::Failed);
+    let [first, second] = &CallAnswer::of_facts(&last.opened.facts).collect::<Vec<_>>()[..] else {
+        panic!("{last:?}");
+    };
+    assert!(matches!(&first.ran, AnsweredBy::Own(call) if call.result == Ok(10.into())));
+    assert!(matches!(&second.ran, AnsweredBy::Nothing(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn local_calls_are_recorded_where_the_time_ends_before_the_next_one() {
+    let watcher = Arc::new(Adder {
+        silent_from: Some(1),
+        ..Adder::default()
+    });
+    let mut request = with_tool(&[], &["add"]);
+    request.timeout_ms = Some(50);
+    let calls = [
+        ("x", "add", "{\"a\": 1, \"b\": 1}"),
+        ("y", "add", "{\"a\": 1, \"b\": 2}"),
+    ];
+    let replies = vec![ScriptedReply::calls("", calls)];
+    let functions = waiting(request, watcher);
+    let (runtime, outcome) = run_work(functions, model(replies), |_| ()).await;
+    expect![[r#"
+        1 code test:shop/api.work
+          in   {}
+          llm: the time budget of 50.0ms ended while the tool `add` ran
+        2 llm scripted:text caller=1
+          in   "Work."
+          fact tools=["add"]
+          fact runtime="runtime"
+          fact calls=[{"id":"x","name":"add","arguments":"{\"a\": 1, \"b\": 1}"},{"id":"y","name":"add","arguments":"{\"a\": 1, \"b\": 2}"}]
+        3 llm scripted:text caller=1 reads=2
+          in   null
+          fact continues=node 2
+          fact answers=[{"id":"x","name":"add","arguments":{"a":1,"b":1},"status":"completed","output":2}]
+          fact runtime="runtime"
+          llm: the time budget of 50.0ms ended while the tool `add` ran
+    "#]].assert_eq(&graph(&runtime, &outcome).await);
 }

@@ -300,7 +300,7 @@ async fn a_value_is_handed_in_by_a_tool_that_nobody_runs() {
         3 llm scripted:text after=2 reads=1,2
           in   null
           fact continues=node 2
-          fact answers=[{"id":"a","result":"7"}]
+          fact answers=[{"id":"a","name":"echo","arguments":{"x":7},"status":"completed","output":7}]
           fact runtime="runtime"
           fact misfit={"code":"mixed_submission","issues":[]}
           fact calls=[{"id":"b","name":"echo","arguments":"{\"x\": 8}"},{"id":"c","name":"__openprogram_submit_json","arguments":"{\"n\": 7}"}]

@@ -1,9 +1,11 @@
 //! Each expose, seen from each place.
 
 use expect_test::{Expect, expect};
+use serde_json::json;
 
-use super::{Graph, shown_read};
+use super::{Graph, said, shown_read};
 use crate::function::Expose::{self, Full, Hidden, Io, Llm};
+use crate::session::{CallAnswer, NodeKind};
 
 /// The settings of the functions of one session.
 #[derive(Clone, Copy)]
@@ -48,6 +50,44 @@ fn check_from_frame(exposes: Exposes, expected: Expect) {
 fn check_from_chat(exposes: Exposes, expected: Expect) {
     let (graph, _) = session(exposes);
     expected.assert_eq(&shown_read(&graph.read(None, None, None)));
+}
+
+#[test]
+fn calls_without_a_node_are_seen_as_those_of_functions_are() {
+    // A chat, a function of it that called another one, and what each of them reads.
+    for (exposed, readers, expected) in [
+        (Full, "callers", "chat, frame, inside"),
+        (Llm, "function", "frame, inside"),
+        (Io, "callers", "frame, inside"),
+        (Hidden, "callers", "frame, inside"),
+    ] {
+        let mut graph = Graph::new();
+        let frame = graph.running_call(None, "frame", exposed);
+        let first = graph.turn(Some(frame), "");
+        let mut new = graph.node(NodeKind::Llm, "model", Some(frame));
+        let mut answer = json!({
+            "id": "a", "name": "own", "arguments": {}, "status": "completed", "output": 1
+        });
+        if readers != "callers" {
+            answer["read_by"] = readers.into();
+        }
+        new.facts
+            .insert(CallAnswer::FACT.to_owned(), json!([answer]));
+        let second = graph.add(new, said("frame says"));
+        let inside = graph.running_call(Some(second), "inside", Io);
+        assert_eq!(first + 2, inside);
+        let seen = [
+            ("chat", None),
+            ("frame", Some(frame)),
+            ("inside", Some(inside)),
+        ];
+        let seen = seen.into_iter().filter(|(_, place)| {
+            let read = shown_read(&graph.read(*place, None, None));
+            read.contains("Call: own({}) / Result: 1")
+        });
+        let seen: Vec<_> = seen.map(|(name, _)| name).collect();
+        assert_eq!(seen.join(", "), expected, "{exposed:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The texts themselves.
 
 use expect_test::{Expect, expect};
+use serde_json::json;
 
 use super::{Graph, said, shown};
 use crate::Json;
@@ -9,7 +10,7 @@ use crate::context::{ARGUMENTS_BYTES_MAX, DOC_BYTES_MAX, OUTPUT_BYTES_MAX, PATH_
 use crate::failure::{Failure, FailureCode};
 use crate::function::Expose::Io;
 use crate::id::Timestamp;
-use crate::session::{NewNode, NodeEnd, NodeKind, NodeStatus};
+use crate::session::{CallAnswer, NewNode, NodeEnd, NodeKind, NodeStatus};
 
 fn ended(status: NodeStatus, output: Option<Json>, failure: Option<Failure>) -> Option<NodeEnd> {
     Some(NodeEnd {
@@ -36,6 +37,71 @@ fn check(node: impl FnOnce(&mut NewNode), end: Option<NodeEnd>, expected: Expect
 fn arguments(text: &str) -> impl FnOnce(&mut NewNode) {
     let input = serde_json::from_str(text).unwrap();
     move |node| node.input = input
+}
+
+/// A model request that went on with these calls that have no node.
+fn going_on(answers: Json) -> impl FnOnce(&mut NewNode) {
+    move |node| {
+        node.kind = NodeKind::Llm;
+        node.facts.insert(CallAnswer::FACT.to_owned(), answers);
+    }
+}
+
+#[test]
+fn a_call_without_a_node_stands_before_the_reply_that_it_led_to() {
+    use NodeStatus::{Cancelled, Completed, Failed};
+    let failure = json!({
+        "code": "function-failed", "message": "the order is not paid",
+        "details": {"error": "unpaid", "function": "f"},
+    });
+    let answers = json!([
+        {"id": "a", "name": "add-up", "arguments": {"n": 1}, "status": "completed", "output": "1\n2"},
+        {"id": "b", "node": "n-0000000000000009"},
+        {"id": "c", "name": "add", "arguments": {}, "status": "completed", "output": null},
+        {"id": "d", "name": "add", "arguments": {}, "status": "failed", "failure": failure},
+        {"id": "e", "refused": "There is no tool `ad`."},
+        {"id": "f", "name": "find", "arguments": {}, "status": "completed", "output": 1,
+            "read_by": "nobody"},
+    ]);
+    check(
+        going_on(answers.clone()),
+        said("Added."),
+        expect![[r#"
+            user: Call: add_up({"n":1}) / Result: /     1 /     2
+             + Call: add({}) / Result: (none)
+             + Call: add({}) / Failed (function-failed): the order is not paid: unpaid
+            assistant: Added."#]],
+    );
+    let answers = json!([answers[0]]);
+    let called = r#"user: Call: add_up({"n":1}) / Result: /     1 /     2"#;
+    // A request that asked for the next call, or that came to nothing, said nothing of its own.
+    let failure = || Some(Failure::new(FailureCode::Cancelled, "stopped"));
+    for end in [
+        ended(Completed, None, None),
+        ended(Failed, None, failure()),
+        ended(Cancelled, None, failure()),
+    ] {
+        let mut graph = Graph::new();
+        let mut new = graph.node(NodeKind::Llm, "model", None);
+        going_on(answers.clone())(&mut new);
+        graph.add(new, end);
+        assert_eq!(
+            shown(&graph.read(None, None, None).messages).trim_end(),
+            called
+        );
+    }
+    // One that goes on is not read.
+    check(going_on(answers), None, expect![""]);
+    let long = json!({"text": "x".repeat(ARGUMENTS_BYTES_MAX)});
+    let mut graph = Graph::new();
+    let mut new = graph.node(NodeKind::Llm, "model", None);
+    going_on(json!([
+        {"id": "a", "name": "add", "arguments": long, "status": "completed", "output": "y".repeat(OUTPUT_BYTES_MAX + 1)},
+    ]))(&mut new);
+    graph.add(new, said("done"));
+    let text = shown(&graph.read(None, None, None).messages);
+    assert!(text.len() < ARGUMENTS_BYTES_MAX + OUTPUT_BYTES_MAX + 300);
+    assert_eq!(text.matches("left out").count(), 2, "{text}");
 }
 
 #[test]
