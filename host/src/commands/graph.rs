@@ -442,6 +442,7 @@ mod tests {
             id: SessionId::from_bits(1),
             created_at: Timestamp(1_796_046_138_000),
             title: "acme:support/desk.route-message".to_owned(),
+            base: None,
         };
         Graph {
             session,

@@ -124,6 +124,7 @@ mod tests {
             id: SessionId::from_bits(1),
             created_at: Timestamp(0),
             title: String::new(),
+            base: None,
         };
         let store = MemoryStore::default();
         store.create_session(session).await.unwrap();

@@ -94,9 +94,12 @@ pub(super) const STORE: Arrows = Arrows {
     modules: &[
         ("error", &[]),
         ("migrate", &["error"]),
-        ("row", &["error"]),
+        ("texts", &["error"]),
+        ("row", &["error", "texts"]),
+        ("branch", &["error", "row"]),
         ("open", &["error", "migrate"]),
-        ("statement", &["error", "row"]),
-        ("sqlite", &["error", "open", "statement"]),
+        ("statement", &["branch", "error", "row", "texts"]),
+        ("archive", &["branch", "error", "row", "statement", "texts"]),
+        ("sqlite", &["archive", "error", "open", "statement"]),
     ],
 };

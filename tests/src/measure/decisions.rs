@@ -204,6 +204,7 @@ pub(super) async fn fill(
         id: session.clone(),
         created_at: Timestamp(0),
         title,
+        base: None,
     };
     store.create_session(created).await?;
     for number in 0..n_nodes {

@@ -146,6 +146,7 @@ impl Recorder {
             id: id.clone(),
             created_at: self.now(),
             title: title.chars().take(TITLE_CHARS_MAX).collect(),
+            base: None,
         };
         let created = self.store().create_session(session).await;
         created.map_err(|error| store_failure(&error))

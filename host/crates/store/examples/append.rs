@@ -37,6 +37,7 @@ async fn append(
         id: id.clone(),
         created_at: Timestamp(0),
         title: "appended".to_owned(),
+        base: None,
     };
     match store.create_session(session).await {
         // Another process made it.

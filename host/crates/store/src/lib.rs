@@ -4,12 +4,15 @@
 //! number of processes may use the same file at the same time.
 #![warn(missing_docs)]
 
+mod archive;
+mod branch;
 mod error;
 mod migrate;
 mod open;
 mod row;
 mod sqlite;
 mod statement;
+mod texts;
 
 #[cfg(test)]
 mod tests;

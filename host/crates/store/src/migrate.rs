@@ -7,7 +7,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::OpenError;
 
 /// The steps from one version to the next; the version of a database is how many it has taken.
-const STEPS: [&str; 1] = [include_str!("../migrations/sqlite/0001_sessions.sql")];
+const STEPS: [&str; 3] = [
+    include_str!("../migrations/sqlite/0001_sessions.sql"),
+    include_str!("../migrations/sqlite/0002_texts.sql"),
+    include_str!("../migrations/sqlite/0003_forks.sql"),
+];
 
 /// Marks the file as ours: `OPsg` in the header of the database.
 const APPLICATION_ID: i64 = 0x4f50_7367;

@@ -2,21 +2,25 @@
 //!
 //! A row is written by this program only, so one that cannot be read is damage and says where.
 
+use std::borrow::Cow;
+
 use openprogram_core::failure::Failure;
 use openprogram_core::function::{Expose, RenderRange};
 use openprogram_core::id::{NodeId, SessionId, Timestamp};
 use openprogram_core::session::{
-    Attempt, NewNode, NodeEnd, NodeKind, NodeStatus, SeenNode, Session, StoreError, Usage,
+    Attempt, Base, NewNode, NodeEnd, NodeKind, NodeStatus, SeenNode, Session, StoreError, Usage,
 };
 use openprogram_core::{Json, JsonObject};
-use rusqlite::Row;
+use rusqlite::{Connection, Row};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
+use crate::texts;
 
 /// What [`read_session`] reads.
-pub(crate) const SESSION_COLUMNS: &str = "id, created_at, title";
+pub(crate) const SESSION_COLUMNS: &str = "id, created_at, title, \
+     (SELECT id FROM sessions AS base WHERE base.key = sessions.base), base_seq, base_open";
 
 /// What [`read_seen`] reads.
 pub(crate) const SEEN_COLUMNS: &str =
@@ -59,7 +63,12 @@ pub(crate) struct EndRow {
 }
 
 impl EndRow {
-    pub(crate) fn of(end: Option<&NodeEnd>) -> Result<Self, Problem> {
+    /// The columns of an end, long texts kept for the session.
+    pub(crate) fn of(
+        database: &Connection,
+        session: i64,
+        end: Option<&NodeEnd>,
+    ) -> Result<Self, Problem> {
         let Some(end) = end else {
             return Ok(Self {
                 status: status_word(NodeStatus::Open),
@@ -77,15 +86,19 @@ impl EndRow {
             cache_read: usage.cache_read,
             cache_create: usage.cache_create,
         });
+        let kept = |text: Option<String>| {
+            text.map(|text| texts::kept(database, session, text))
+                .transpose()
+        };
+        let failure = end.failure.as_ref();
+        let failure = failure.map(|failure| json_text(&failure.to_json()));
         Ok(Self {
             status: status_word(end.status),
-            output: end.output.as_ref().map(json_text).transpose()?,
-            failure: (end.failure.as_ref())
-                .map(|failure| json_text(&failure.to_json()))
-                .transpose()?,
+            output: kept(end.output.as_ref().map(json_text).transpose()?)?,
+            failure: kept(failure.transpose()?)?,
             usage: usage.as_ref().map(to_text).transpose()?,
-            attempts: Some(attempts_text(&end.attempts)?),
-            end_facts: Some(facts_text(&end.facts)?),
+            attempts: kept(Some(attempts_text(&end.attempts)?))?,
+            end_facts: kept(Some(facts_text(&end.facts)?))?,
             finished_at: Some(end.finished_at.0),
         })
     }
@@ -101,9 +114,16 @@ pub(crate) struct NodeRow {
 
 impl NodeRow {
     /// Reads a row of [`NODE_COLUMNS`].
-    pub(crate) fn read(row: &Row<'_>, session: &SessionId) -> Result<Self, Problem> {
+    pub(crate) fn read(
+        database: &Connection,
+        row: &Row<'_>,
+        session: &SessionId,
+    ) -> Result<Self, Problem> {
         let id = NodeId::from_stored(row.get(1)?);
-        let at = Column { node: &id };
+        let at = Column {
+            node: &id,
+            database,
+        };
         let opened = NewNode {
             session: session.clone(),
             kind: at.word(row, 2, kind_of)?,
@@ -117,7 +137,7 @@ impl NodeRow {
                 callers: range.callers,
                 subcalls: range.subcalls,
             })?,
-            doc: row.get(10)?,
+            doc: at.text_or_none(row, 10)?,
             facts: at.json(row, 11)?,
             started_at: Timestamp(row.get(12)?),
             id: id.clone(),
@@ -150,9 +170,12 @@ impl NodeRow {
 }
 
 /// Reads a row of [`SEEN_COLUMNS`].
-pub(crate) fn read_seen(row: &Row<'_>) -> Result<SeenNode, Problem> {
+pub(crate) fn read_seen(database: &Connection, row: &Row<'_>) -> Result<SeenNode, Problem> {
     let id = NodeId::from_stored(row.get(1)?);
-    let at = Column { node: &id };
+    let at = Column {
+        node: &id,
+        database,
+    };
     Ok(SeenNode {
         seq: at.seq(row, 0)?,
         kind: at.word(row, 2, kind_of)?,
@@ -160,7 +183,7 @@ pub(crate) fn read_seen(row: &Row<'_>) -> Result<SeenNode, Problem> {
         caller: row.get::<_, Option<String>>(4)?.map(NodeId::from_stored),
         scope: row.get::<_, Option<String>>(5)?.map(NodeId::from_stored),
         input: at.json(row, 6)?,
-        doc: row.get(7)?,
+        doc: at.text_or_none(row, 7)?,
         facts: at.json(row, 8)?,
         status: at.word(row, 9, status_of)?,
         output: at.json_or_none(row, 10)?,
@@ -173,16 +196,32 @@ pub(crate) fn read_seen(row: &Row<'_>) -> Result<SeenNode, Problem> {
 pub(crate) fn read_session(row: &Row<'_>) -> Result<Session, Problem> {
     let id: String = row.get(0)?;
     let id = SessionId::parse(&id).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    let damaged = || StoreError::Corrupt(format!("`base` of the session `{id}`"));
+    let base = match row.get::<_, Option<String>>(3)? {
+        None => None,
+        Some(base) => {
+            let seq = u64::try_from(row.get::<_, i64>(4)?).ok();
+            let open: String = row.get(5)?;
+            let open = parse_runs(&open).ok_or_else(damaged)?;
+            Some(Base {
+                session: SessionId::parse(&base).map_err(|_| damaged())?,
+                seq: seq.ok_or_else(damaged)?,
+                open: open.iter().flat_map(|run| run.first..=run.last).collect(),
+            })
+        }
+    };
     Ok(Session {
-        id,
         created_at: Timestamp(row.get(1)?),
         title: row.get(2)?,
+        base,
+        id,
     })
 }
 
 /// Reads the columns of one node and says whose they are when they cannot be read.
 struct Column<'a> {
     node: &'a NodeId,
+    database: &'a Connection,
 }
 
 impl Column<'_> {
@@ -218,16 +257,19 @@ impl Column<'_> {
         index: usize,
     ) -> Result<Option<T>, Problem> {
         let text = row.get_ref(index)?.as_str_or_null();
-        let Ok(Some(text)) = text else {
-            return match text {
-                Ok(_) => Ok(None),
-                Err(_) => Err(self.unreadable(row, index)),
-            };
-        };
+        let text = text.map_err(|_| self.unreadable(row, index))?;
+        let Some(text) = text else { return Ok(None) };
+        let text = texts::read(self.database, text)?;
         // Not read as `Option<T>`: a JSON null is a value and not its absence.
-        serde_json::from_str(text)
+        serde_json::from_str(&text)
             .map(Some)
             .map_err(|_| self.unreadable(row, index))
+    }
+
+    fn text_or_none(&self, row: &Row<'_>, index: usize) -> Result<Option<String>, Problem> {
+        let text: Option<String> = row.get(index)?;
+        let text = text.as_deref().map(|text| texts::read(self.database, text));
+        Ok(text.transpose()?.map(Cow::into_owned))
     }
 
     fn failure(&self, row: &Row<'_>, index: usize) -> Result<Option<Failure>, Problem> {
@@ -340,7 +382,7 @@ pub(crate) fn runs_text(seqs: &[u64]) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
-fn parse_runs(text: &str) -> Option<Vec<Run>> {
+pub(crate) fn parse_runs(text: &str) -> Option<Vec<Run>> {
     if text.is_empty() {
         return Some(Vec::new());
     }

@@ -10,10 +10,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::session::{
-    NewNode, Node, NodeEnd, NodeQuery, SeenNode, Session, SessionStore, StoreError,
+    ForkPoint, NewNode, Node, NodeEnd, NodeQuery, SeenNode, Session, SessionArchive, SessionStore,
+    StoreError,
 };
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::archive;
 use crate::error::{OpenError, Problem};
 use crate::open::{self, Durability};
 use crate::statement;
@@ -140,5 +142,25 @@ impl SessionStore for SqliteStore {
 
     async fn chain(&self, session: &SessionId, id: &NodeId) -> Result<Vec<SeenNode>, StoreError> {
         self.read(|database| statement::chain(database, session, id))
+    }
+}
+
+#[async_trait]
+impl SessionArchive for SqliteStore {
+    async fn fork_session(
+        &self,
+        fork: Session,
+        from: &SessionId,
+        point: ForkPoint,
+    ) -> Result<(), StoreError> {
+        self.write(|database| archive::fork_session(database, &fork, from, point))
+    }
+
+    async fn import_session(&self, session: Session, nodes: Vec<Node>) -> Result<(), StoreError> {
+        self.write(|database| archive::import_session(database, &session, nodes))
+    }
+
+    async fn delete_session(&self, id: &SessionId) -> Result<(), StoreError> {
+        self.write(|database| archive::delete_session(database, id))
     }
 }

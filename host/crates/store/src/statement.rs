@@ -6,13 +6,18 @@ use openprogram_core::session::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::branch::Branch;
 use crate::error::Problem;
 use crate::row::{
     self, EndRow, NODE_COLUMNS, NodeRow, SEEN_COLUMNS, SESSION_COLUMNS, facts_text, json_text,
     kind_word, range_text, runs_text,
 };
+use crate::texts;
 
 pub(crate) fn insert_session(database: &Connection, session: &Session) -> Result<(), Problem> {
+    if session.base.is_some() {
+        return Err(StoreError::IsFork(session.id.clone()).into());
+    }
     let sql = "INSERT INTO sessions (id, created_at, title) VALUES (?1, ?2, ?3) \
                ON CONFLICT (id) DO NOTHING";
     let values = params![session.id.as_str(), session.created_at.0, session.title];
@@ -48,12 +53,12 @@ pub(crate) fn insert_node(
     node: &NewNode,
     end: Option<&NodeEnd>,
 ) -> Result<u64, Problem> {
-    let session = session_key(database, &node.session)?;
+    let branch = Branch::of(database, &node.session)?;
     if place(database, &node.id)?.is_some() {
         return Err(StoreError::NodeExists(node.id.clone()).into());
     }
     let edge = |edge: &'static str, id: &NodeId| {
-        let place = place(database, id)?.filter(|place| place.session == session);
+        let place = place(database, id)?.filter(|place| branch.holds(place.session, place.seq));
         let node = node.id.clone();
         place.ok_or_else(|| Problem::from(StoreError::BadEdge { node, edge }))
     };
@@ -73,12 +78,14 @@ pub(crate) fn insert_node(
     let caller = caller.map(|caller| caller.scope);
     let key = node.id.as_str().to_owned();
     let scope = Scope::of(&key, node.kind, node.expose, caller.as_ref());
-    let end = EndRow::of(end)?;
+    let session = branch.own();
+    let end = EndRow::of(database, session, end)?;
+    let kept = |text: String| texts::kept(database, session, text);
     let last = "SELECT max(seq) FROM nodes WHERE session = ?1";
     let last: Option<i64> = database
         .prepare_cached(last)?
         .query_row([session], |row| row.get(0))?;
-    let seq = last.unwrap_or_default() + 1;
+    let seq = last.unwrap_or(branch.base_seq()) + 1;
     let sql = "INSERT INTO nodes (session, seq, id, kind, status, expose, caller, predecessor, \
                scope, turn_scope, call_scope, started_at, finished_at, name, render_range, facts, \
                doc, input, reads, output, failure, usage, attempts, end_facts) VALUES (?1, ?2, ?3, \
@@ -100,9 +107,9 @@ pub(crate) fn insert_node(
         end.finished_at,
         node.name,
         range_text(node.render_range)?,
-        facts_text(&node.facts)?,
-        node.doc,
-        json_text(&node.input)?,
+        kept(facts_text(&node.facts)?)?,
+        node.doc.clone().map(kept).transpose()?,
+        kept(json_text(&node.input)?)?,
         runs_text(&reads),
         end.output,
         end.failure,
@@ -114,17 +121,18 @@ pub(crate) fn insert_node(
 }
 
 pub(crate) fn close_node(database: &Connection, id: &NodeId, end: &NodeEnd) -> Result<(), Problem> {
-    let is_open = "SELECT status = 'open' FROM nodes WHERE id = ?1";
-    let is_open: Option<bool> = database
+    let is_open = "SELECT session, status = 'open' FROM nodes WHERE id = ?1";
+    let is_open: Option<(i64, bool)> = database
         .prepare_cached(is_open)?
-        .query_row([id.as_str()], |row| row.get(0))
+        .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    match is_open {
+    let session = match is_open {
         None => return Err(StoreError::NoNode(id.clone()).into()),
-        Some(false) => return Err(StoreError::NodeClosed(id.clone()).into()),
-        Some(true) => check_end(id, Some(end))?,
-    }
-    let end = EndRow::of(Some(end))?;
+        Some((_, false)) => return Err(StoreError::NodeClosed(id.clone()).into()),
+        Some((session, true)) => session,
+    };
+    check_end(id, Some(end))?;
+    let end = EndRow::of(database, session, Some(end))?;
     let sql = "UPDATE nodes SET status = ?2, finished_at = ?3, output = ?4, failure = ?5, \
                usage = ?6, attempts = ?7, end_facts = ?8 WHERE id = ?1";
     database.prepare_cached(sql)?.execute(params![
@@ -148,26 +156,26 @@ fn check_end(id: &NodeId, end: Option<&NodeEnd>) -> Result<(), StoreError> {
 }
 
 pub(crate) fn node(database: &Connection, id: &NodeId) -> Result<Option<Node>, Problem> {
-    let of = "SELECT sessions.key, sessions.id FROM nodes \
+    let of = "SELECT sessions.id FROM nodes \
               JOIN sessions ON sessions.key = nodes.session WHERE nodes.id = ?1";
-    let of: Option<(i64, String)> = database
+    let of: Option<String> = database
         .prepare_cached(of)?
-        .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row([id.as_str()], |row| row.get(0))
         .optional()?;
-    let Some((key, session)) = of else {
+    let Some(session) = of else {
         return Ok(None);
     };
     let session =
         SessionId::parse(&session).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    let branch = Branch::of(database, &session)?;
     let sql = format!("SELECT {NODE_COLUMNS} FROM nodes WHERE id = ?1");
     let mut statement = database.prepare_cached(&sql)?;
     let mut rows = statement.query([id.as_str()])?;
     match rows.next()? {
-        Some(row) => Ok(Some(with_reads(
-            database,
-            key,
-            NodeRow::read(row, &session)?,
-        )?)),
+        Some(row) => {
+            let row = NodeRow::read(database, row, &session)?;
+            Ok(Some(with_reads(database, &branch, row)?))
+        }
         None => Ok(None),
     }
 }
@@ -177,17 +185,25 @@ pub(crate) fn nodes(
     session: &SessionId,
     query: NodeQuery,
 ) -> Result<Vec<Node>, Problem> {
-    let key = session_key(database, session)?;
+    let branch = Branch::of(database, session)?;
     let sql = format!(
         "SELECT {NODE_COLUMNS} FROM nodes WHERE session = ?1 AND seq > ?2 AND seq < ?3 \
-         ORDER BY seq DESC LIMIT ?4"
+         AND seq <= ?4 ORDER BY seq DESC LIMIT ?5"
     );
     let mut statement = database.prepare_cached(&sql)?;
-    let bounds = Bounds::of(query);
-    let mut rows = statement.query(params![key, bounds.after, bounds.before, bounds.limit])?;
+    let mut bounds = Bounds::of(query);
     let mut nodes = Vec::new();
-    while let Some(row) = rows.next()? {
-        nodes.push(with_reads(database, key, NodeRow::read(row, session)?)?);
+    for (part, upto) in branch.parts() {
+        let before = nodes.len();
+        let values = params![part, bounds.after, bounds.before, upto, bounds.limit];
+        let mut rows = statement.query(values)?;
+        while let Some(row) = rows.next()? {
+            let row = NodeRow::read(database, row, session)?;
+            let node = with_reads(database, &branch, row)?;
+            let is_open = branch.is_open(node.seq);
+            nodes.push(if is_open { node.still_open() } else { node });
+        }
+        bounds.took(nodes.len() - before);
     }
     nodes.reverse();
     Ok(nodes)
@@ -199,15 +215,15 @@ pub(crate) fn seen_nodes(
     inside: &[NodeId],
     query: NodeQuery,
 ) -> Result<Vec<SeenNode>, Problem> {
-    let session = session_key(database, session)?;
-    let places = seen_places(database, session, inside, query)?;
+    let branch = Branch::of(database, session)?;
+    let places = seen_places(database, &branch, inside, query)?;
     let sql = format!("SELECT {SEEN_COLUMNS} FROM nodes WHERE key = ?1");
     let mut statement = database.prepare_cached(&sql)?;
     let mut nodes = Vec::with_capacity(places.len());
     for (_, key) in places {
         let mut rows = statement.query([key])?;
         let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        nodes.push(row::read_seen(row)?);
+        nodes.push(read_seen(database, &branch, row)?);
     }
     Ok(nodes)
 }
@@ -218,7 +234,7 @@ pub(crate) fn seen_nodes(
 /// sort or pass everything that is not seen.
 fn seen_places(
     database: &Connection,
-    session: i64,
+    branch: &Branch,
     inside: &[NodeId],
     query: NodeQuery,
 ) -> Result<Vec<(i64, i64)>, Problem> {
@@ -228,15 +244,22 @@ fn seen_places(
     scopes.dedup();
 
     let sql = "SELECT seq, key FROM nodes WHERE session = ?1 AND scope IS ?2 AND seq > ?3 \
-               AND seq < ?4 ORDER BY seq DESC LIMIT ?5";
+               AND seq < ?4 AND seq <= ?5 ORDER BY seq DESC LIMIT ?6";
     let mut statement = database.prepare_cached(sql)?;
     let bounds = Bounds::of(query);
     let mut places: Vec<(i64, i64)> = Vec::new();
-    for scope in scopes {
-        let values = params![session, scope, bounds.after, bounds.before, bounds.limit];
-        let found = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
-        for place in found {
-            places.push(place?);
+    for (part, upto) in branch.parts() {
+        for scope in &scopes {
+            let (after, before) = (bounds.after, bounds.before);
+            let values = params![part, scope, after, before, upto, bounds.limit];
+            let found = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+            for place in found {
+                places.push(place?);
+            }
+        }
+        if query.last.is_some_and(|last| places.len() as u64 >= last) {
+            // What is older than this part is older than all of these.
+            break;
         }
     }
     places.sort_unstable();
@@ -250,15 +273,20 @@ pub(crate) fn chain(
     session: &SessionId,
     id: &NodeId,
 ) -> Result<Vec<SeenNode>, Problem> {
-    let session = session_key(database, session)?;
-    let sql = format!("SELECT {SEEN_COLUMNS} FROM nodes WHERE id = ?1 AND session = ?2");
+    let branch = Branch::of(database, session)?;
+    let sql = format!("SELECT {SEEN_COLUMNS}, session FROM nodes WHERE id = ?1");
     let mut statement = database.prepare_cached(&sql)?;
     let mut chain: Vec<SeenNode> = Vec::new();
     let mut next = Some(id.clone());
     while let Some(id) = next {
-        let mut rows = statement.query(params![id.as_str(), session])?;
-        let row = rows.next()?.ok_or_else(|| StoreError::NoNode(id.clone()))?;
-        let node = row::read_seen(row)?;
+        let mut rows = statement.query([id.as_str()])?;
+        let missing = || StoreError::NoNode(id.clone());
+        let row = rows.next()?.ok_or_else(missing)?;
+        let part: i64 = row.get("session")?;
+        let node = read_seen(database, &branch, row)?;
+        if !branch.holds(part, node.seq) {
+            return Err(missing().into());
+        }
         if chain.last().is_some_and(|below| below.seq <= node.seq) {
             // A caller is older than what it calls; anything else would never end.
             return Err(StoreError::Corrupt(format!("`caller` of the node `{id}`")).into());
@@ -269,12 +297,15 @@ pub(crate) fn chain(
     Ok(chain)
 }
 
-fn session_key(database: &Connection, session: &SessionId) -> Result<i64, Problem> {
-    let key = database
-        .prepare_cached("SELECT key FROM sessions WHERE id = ?1")?
-        .query_row([session.as_str()], |row| row.get(0))
-        .optional()?;
-    key.ok_or_else(|| StoreError::NoSession(session.clone()).into())
+/// A node as this branch reads it.
+fn read_seen(
+    database: &Connection,
+    branch: &Branch,
+    row: &rusqlite::Row<'_>,
+) -> Result<SeenNode, Problem> {
+    let node = row::read_seen(database, row)?;
+    let is_open = branch.is_open(node.seq);
+    Ok(if is_open { node.still_open() } else { node })
 }
 
 /// Where an older node stands, as far as a new one has to know.
@@ -304,19 +335,21 @@ fn place(database: &Connection, id: &NodeId) -> Result<Option<Place>, Problem> {
 }
 
 /// The node of a row, its places in the order turned into ids.
-fn with_reads(database: &Connection, session: i64, row: NodeRow) -> Result<Node, Problem> {
+fn with_reads(database: &Connection, branch: &Branch, row: NodeRow) -> Result<Node, Problem> {
     let mut node = Node {
         seq: row.seq,
         opened: row.opened,
         end: row.end,
     };
     let sql = "SELECT id FROM nodes WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq";
+    let mut statement = database.prepare_cached(sql)?;
     for run in row.reads {
-        let mut statement = database.prepare_cached(sql)?;
-        let values = params![session, clamped(run.first), clamped(run.last)];
-        let ids = statement.query_map(values, |row| row.get(0))?;
-        for id in ids {
-            node.opened.reads.push(NodeId::from_stored(id?));
+        for (part, upto) in branch.parts().rev() {
+            let values = params![part, clamped(run.first), clamped(run.last).min(upto)];
+            let ids = statement.query_map(values, |row| row.get(0))?;
+            for id in ids {
+                node.opened.reads.push(NodeId::from_stored(id?));
+            }
         }
     }
     Ok(node)
@@ -336,6 +369,13 @@ impl Bounds {
             after: query.after.map_or(0, clamped),
             before: query.before.map_or(i64::MAX, clamped),
             limit: query.last.map_or(-1, clamped),
+        }
+    }
+
+    /// So many nodes of those wanted are found.
+    fn took(&mut self, count: usize) {
+        if self.limit >= 0 {
+            self.limit = self.limit.saturating_sub(clamped(count as u64)).max(0);
         }
     }
 }

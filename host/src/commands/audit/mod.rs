@@ -226,6 +226,7 @@ mod tests {
                 id: SessionId::from_bits(1),
                 created_at: Timestamp(0),
                 title: "\u{1b}[2Jsell".to_owned(),
+                base: None,
             },
             calls: calls.filter(|call| !call.is_empty()).collect(),
         }

@@ -1,6 +1,7 @@
 //! The session graph: an append-only record of everything that happened, in order.
 
 mod answer;
+mod fork;
 mod memory;
 mod node;
 mod nothing;
@@ -11,8 +12,9 @@ mod store;
 pub mod conformance;
 
 pub use answer::{AnsweredBy, CallAnswer, OwnCall, OwnReaders};
+pub use fork::{Base, FORK_DEPTH_MAX, ForkPoint, ForkStep};
 pub use memory::MemoryStore;
 pub use node::{Attempt, NewNode, Node, NodeEnd, NodeKind, NodeStatus, SeenNode, Session, Usage};
 pub use nothing::NoStore;
 pub use scope::Scope;
-pub use store::{NodeQuery, SessionStore, StoreError};
+pub use store::{NodeQuery, SessionArchive, SessionStore, StoreError};

@@ -1,5 +1,6 @@
 //! Nodes and their three edges: caller, predecessor, reads. They are never mixed.
 
+use super::fork::Base;
 use crate::Json;
 use crate::failure::Failure;
 use crate::function::{Expose, RenderRange};
@@ -38,6 +39,8 @@ pub struct Session {
     pub created_at: Timestamp,
     /// What a list shows: the name of the first function or the head of the first message.
     pub title: String,
+    /// Where it goes on from another session; only a fork has one.
+    pub base: Option<Base>,
 }
 
 /// Tokens used by one model request, as far as the provider tells.
@@ -155,6 +158,12 @@ pub struct Node {
 }
 
 impl Node {
+    /// The same node as it stood before it ended.
+    #[must_use]
+    pub fn still_open(self) -> Self {
+        Self { end: None, ..self }
+    }
+
     /// How far it has come.
     #[must_use]
     pub fn status(&self) -> NodeStatus {
@@ -194,6 +203,17 @@ pub struct SeenNode {
 }
 
 impl SeenNode {
+    /// The same node as it stood before it ended.
+    #[must_use]
+    pub fn still_open(self) -> Self {
+        Self {
+            status: NodeStatus::Open,
+            output: None,
+            failure: None,
+            ..self
+        }
+    }
+
     /// What a context needs of a node.
     #[must_use]
     pub fn of(node: &Node, scope: Option<NodeId>) -> Self {

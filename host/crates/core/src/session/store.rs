@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use super::fork::{FORK_DEPTH_MAX, ForkPoint};
 use super::node::{NewNode, Node, NodeEnd, SeenNode, Session};
 use crate::id::{NodeId, SessionId};
 
@@ -34,6 +35,41 @@ pub enum StoreError {
         node: NodeId,
         /// `caller`, `predecessor` or `reads`.
         edge: &'static str,
+    },
+    /// Another session goes on from it.
+    #[error("`{fork}` goes on from the session `{session}`; delete it first")]
+    HasFork {
+        /// The session.
+        session: SessionId,
+        /// A fork of it.
+        fork: SessionId,
+    },
+    /// A session that has a base is made as a fork of it, or from a file without any.
+    #[error("the session `{0}` cannot be made with a base; fork the other session instead")]
+    IsFork(SessionId),
+    /// There is no such place in the session.
+    #[error("the session `{session}` has no node {seq}")]
+    NoPlace {
+        /// The session.
+        session: SessionId,
+        /// The place in its order.
+        seq: u64,
+    },
+    /// Too many forks stand on each other.
+    #[error(
+        "`{0}` is the last of {FORK_DEPTH_MAX} forks that stand on each other; export it and import \
+         the file to begin anew"
+    )]
+    TooManyForks(SessionId),
+    /// The nodes of a session do not follow each other from 1.
+    #[error(
+        "the node `{node}` does not have the place {seq} in the order, as the one before it says"
+    )]
+    OutOfOrder {
+        /// The node.
+        node: NodeId,
+        /// Where it would have to stand.
+        seq: u64,
     },
     /// The database failed.
     #[error("the session store failed: {0}")]
@@ -101,4 +137,32 @@ pub trait SessionStore: Send + Sync {
 
     /// A node of a session and everything that it was called by, innermost first.
     async fn chain(&self, session: &SessionId, id: &NodeId) -> Result<Vec<SeenNode>, StoreError>;
+}
+
+/// What is done to sessions as a whole. Every method is one transaction.
+#[async_trait]
+pub trait SessionArchive: SessionStore {
+    /// Begins a session that goes on from another one. `fork` has no base; the store finds it.
+    ///
+    /// # Errors
+    /// When `from` or the place does not exist, or `fork` does.
+    async fn fork_session(
+        &self,
+        fork: Session,
+        from: &SessionId,
+        point: ForkPoint,
+    ) -> Result<(), StoreError>;
+
+    /// Writes a whole session, its nodes ascending from `seq` 1. `session` has no base, and all
+    /// nodes are taken as its own.
+    ///
+    /// # Errors
+    /// When the session or one of the nodes exists, or a node breaks a rule of appending.
+    async fn import_session(&self, session: Session, nodes: Vec<Node>) -> Result<(), StoreError>;
+
+    /// Deletes a session, its nodes, and all values that no other session holds.
+    ///
+    /// # Errors
+    /// When it does not exist, or another session goes on from it.
+    async fn delete_session(&self, id: &SessionId) -> Result<(), StoreError>;
 }

@@ -3,6 +3,7 @@
 mod crash;
 mod files;
 mod processes;
+mod texts;
 
 use std::path::Path;
 
@@ -29,6 +30,7 @@ fn create_session(store: &SqliteStore) {
         id: session_id(),
         created_at: Timestamp(0),
         title: "a session".to_owned(),
+        base: None,
     };
     block_on(store.create_session(session)).unwrap();
 }

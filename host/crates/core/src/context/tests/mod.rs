@@ -49,6 +49,7 @@ impl Graph {
             id: session_id(),
             created_at: Timestamp(0),
             title: String::new(),
+            base: None,
         };
         block_on(store.create_session(session)).unwrap();
         Self { store, seq: 0 }

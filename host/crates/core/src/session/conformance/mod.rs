@@ -4,6 +4,7 @@
 //! connections or processes runs [`check_shared`] as well. Each rule is one function of `read` or
 //! `write`.
 
+mod archive;
 mod read;
 mod sample;
 mod write;
@@ -15,7 +16,7 @@ use std::thread::Thread;
 
 use self::sample::{end, fail, node, session};
 use super::node::NodeKind;
-use super::store::{NodeQuery, SessionStore};
+use super::store::{NodeQuery, SessionArchive, SessionStore};
 use crate::id::NodeId;
 
 /// How many nodes each of the writers appends that write at the same time.
@@ -38,6 +39,19 @@ pub async fn check_store<S: SessionStore>(make: impl Fn() -> S) {
     read::a_chain_leads_to_the_top(&make()).await;
     let store = make();
     check_shared(&[&store, &store, &store, &store]);
+}
+
+/// Checks what one kind of store does to sessions as a whole; `make` gives a new empty one.
+///
+/// # Panics
+/// When the store breaks a rule.
+pub async fn check_archive<S: SessionArchive>(make: impl Fn() -> S) {
+    archive::a_fork_reads_its_base_and_goes_on_alone(&make()).await;
+    archive::a_fork_reads_what_ran_as_open(&make()).await;
+    archive::forks_stand_on_forks(&make()).await;
+    archive::what_cannot_be_forked_is_named(&make()).await;
+    archive::a_deleted_session_is_gone(&make()).await;
+    archive::a_session_is_imported_whole_or_not_at_all(&make()).await;
 }
 
 /// Checks that several handles on the same empty store append side by side without loss, each

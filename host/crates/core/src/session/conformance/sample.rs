@@ -29,6 +29,7 @@ pub(super) fn session(bits: u64, at: i64) -> Session {
         id: session_id(bits),
         created_at: Timestamp(at),
         title: "a session".to_owned(),
+        base: None,
     }
 }
 
