@@ -123,13 +123,23 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             StopReason::End => "end",
             StopReason::ToolUse => "tool_use",
             StopReason::Length => "length",
             StopReason::Refusal => "refusal",
             StopReason::Other => "other",
+        }
+    }
+
+    /// What the host tells of a turn.
+    pub(crate) fn from_host(word: &str) -> Self {
+        match word {
+            "end" => StopReason::End,
+            "length" => StopReason::Length,
+            "refusal" => StopReason::Refusal,
+            _ => StopReason::Other,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::host::runtime as raw;
+use crate::model::StopReason;
 use crate::{Json, value};
 
 /// What a turn gave.
@@ -23,6 +24,24 @@ impl Reply {
     /// Tokens used by all model requests of the turn.
     pub fn usage(&self) -> Usage {
         Usage::from_host(&self.0.usage())
+    }
+
+    /// Why the last reply ended: a text may be cut off, or held back by the provider of the model.
+    ///
+    /// ```
+    /// use openprogram_guest::model::StopReason;
+    /// use openprogram_guest::{Failure, Runtime};
+    ///
+    /// fn summary(text: &str, runtime: &Runtime) -> Result<String, Failure> {
+    ///     let reply = runtime.exec(format!("Sum this up:\n\n{text}"))?;
+    ///     match reply.stop() {
+    ///         StopReason::End => Ok(reply.text()),
+    ///         other => Err(Failure::new("no-summary", format!("it ended as {other:?}"))),
+    ///     }
+    /// }
+    /// ```
+    pub fn stop(&self) -> StopReason {
+        StopReason::from_host(&self.0.stop())
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use openprogram_guest::ask::{self, Card, Field, Form, Question};
 use openprogram_guest::decision::{self, Menu};
+use openprogram_guest::model::StopReason;
 use openprogram_guest::testing::{MockKind, MockMediumKind, MockQuestionKind, MockRuntime};
 use openprogram_guest::{
     Failure, FailureKind, Json, Request, Runtime, StartedTurn, ThinkingLevel, ToolChoice,
@@ -93,16 +94,19 @@ fn turns_answer_with_texts_values_and_usage() {
         .model("mock:strong")
         .reply("Told.")
         .usage(Usage::new(10, 3))
+        .reply("Cut")
+        .stopped(StopReason::Length)
         .structured(json!({"n": 1}));
     let runtime = mock.runtime();
     assert_eq!(runtime.last_usage(), None);
     assert_eq!(told(runtime), Ok(("Told.".to_owned(), 3)));
     assert_eq!(runtime.last_usage(), Some(Usage::new(10, 3)));
+    assert_eq!(runtime.exec("Go on.").unwrap().stop(), StopReason::Length);
     let format = json!({"type": "object"});
     let request = Request::new("Count.").response_format(format.clone());
     let counted: Value = runtime.exec_as(&request).unwrap();
     assert_eq!(counted, json!({"n": 1}));
-    assert_eq!(mock.requests()[1].response_format, Some(format));
+    assert_eq!(mock.requests()[2].response_format, Some(format));
     assert_eq!(runtime.last_usage(), None);
     assert_eq!(runtime.model(), "mock:strong");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use openprogram_core::Json;
-use openprogram_core::llm::FormatAbility;
+use openprogram_core::llm::{FormatAbility, StopReason};
 use openprogram_runtime::testing::{ScriptedProvider, ScriptedReply};
 use openprogram_tests::host::{RunningHost, TestHost, named};
 use serde_json::json;
@@ -78,6 +78,20 @@ async fn turner_and_echo_model_work_with_tools() {
         ("with-all", json!({"prompt": "x"}), "[\"x\",\"x\",\"x\"]"),
     ])
     .await;
+}
+
+#[tokio::test]
+async fn turner_is_told_why_a_reply_ended() {
+    let mut ends = Vec::new();
+    for stop in [StopReason::End, StopReason::Length, StopReason::Refusal] {
+        let reply = ScriptedReply::from("So far.").stopped(stop);
+        let model = Arc::new(ScriptedProvider::new(vec![reply]));
+        let host = TestHost::new().guest("turner").provider(model);
+        let host = host.start().await;
+        let told = host.call("ask", json!({"prompt": "x"})).await.unwrap();
+        ends.push(told["stop"].clone());
+    }
+    assert_eq!(ends, [json!(null), json!("Length"), json!("Refusal")]);
 }
 
 #[tokio::test]

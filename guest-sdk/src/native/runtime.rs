@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::needed;
-use super::script::{Ending, Script, what};
+use super::script::{Ended, Ending, Script, what};
 use super::turn::Turn as Started;
 use crate::bindings::openprogram::agentic::types;
+use crate::model::StopReason;
 use crate::testing::MockRequest;
 use crate::{Failure, Usage as Tokens, Value, failure};
 
@@ -130,11 +131,11 @@ impl Runtime {
         let asked = self.completed(asked)?;
         let mut script = self.script.borrow_mut();
         script.told.requests.push(asked.clone());
-        let (before, ending, usage) = script.next(&asked);
-        self.state.borrow_mut().last_usage = usage;
+        let (before, ended) = script.next(&asked);
+        self.state.borrow_mut().last_usage = ended.usage;
         let place = script.told.requests.len() - 1;
         drop(script);
-        Ok(Started::new(self, place, &asked, before, ending, usage))
+        Ok(Started::new(self, place, &asked, before, ended))
     }
 
     /// The request with what the runtime adds, unless it is closed.
@@ -153,17 +154,14 @@ impl Runtime {
 }
 
 /// What a turn of text gives; a pick is a mistake.
-pub(super) fn reply_of(
-    asked: &MockRequest,
-    ending: Ending,
-    usage: Option<Tokens>,
-) -> Result<Reply, Failure> {
+pub(super) fn reply_of(asked: &MockRequest, ended: Ended) -> Result<Reply, Failure> {
     let reply = |text: String, structured| Reply {
         text,
         structured,
-        usage: usage.unwrap_or_default(),
+        usage: ended.usage.unwrap_or_default(),
+        stop: ended.stop,
     };
-    match ending {
+    match ended.ending {
         Ending::Reply(pieces) if asked.response_format.is_none() => {
             Ok(reply(pieces.concat(), None))
         }
@@ -191,6 +189,7 @@ pub(crate) struct Reply {
     text: String,
     structured: Option<Value>,
     usage: Tokens,
+    stop: StopReason,
 }
 
 impl Reply {
@@ -204,6 +203,10 @@ impl Reply {
 
     pub(crate) fn usage(&self) -> Usage {
         Usage(self.usage)
+    }
+
+    pub(crate) fn stop(&self) -> String {
+        self.stop.as_str().to_owned()
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::{head, same};
 use crate::bindings::openprogram::agentic::types;
+use crate::model::StopReason;
 use crate::testing::{MockCall, MockKind, MockProgress, MockQuestion, MockRequest};
 use crate::{Failure, Usage, Value, failure};
 
@@ -32,10 +33,15 @@ pub(crate) struct Told {
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     Before(Happening),
-    End {
-        ending: Ending,
-        usage: Option<Usage>,
-    },
+    End(Ended),
+}
+
+/// How a turn or a decision ends, and what is told of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    pub(crate) ending: Ending,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) stop: StopReason,
 }
 
 /// What happens in a turn before it ends.
@@ -78,12 +84,12 @@ pub(crate) enum Response {
 
 impl Script {
     /// Takes what happens in the next turn or decision, and how it ends.
-    pub(super) fn next(&mut self, asked: &MockRequest) -> (Vec<Happening>, Ending, Option<Usage>) {
+    pub(super) fn next(&mut self, asked: &MockRequest) -> (Vec<Happening>, Ended) {
         let mut before = Vec::new();
         loop {
             match self.answers.pop_front() {
                 Some(Answer::Before(happening)) => before.push(happening),
-                Some(Answer::End { ending, usage }) => return (before, ending, usage),
+                Some(Answer::End(ended)) => return (before, ended),
                 None => panic!(
                     "{}, and no answer is prepared for that; add one to the `MockRuntime` with {}",
                     what(asked),

@@ -10,7 +10,7 @@ use super::decision::{Picked, picked_of};
 use super::list;
 use super::poll::Pollable;
 use super::runtime::{Reply, Runtime, TurnEvent, reply_of};
-use super::script::{Ending, Happening, Script, what};
+use super::script::{Ended, Ending, Happening, Script, what};
 use crate::bindings::openprogram::agentic::types;
 use crate::testing::{MockKind, MockLocalCall, MockRequest};
 use crate::{Failure, Usage, Value, failure};
@@ -40,26 +40,25 @@ impl Turn {
         place: usize,
         asked: &MockRequest,
         before: Vec<Happening>,
-        ending: Ending,
-        usage: Option<Usage>,
+        ended: Ended,
     ) -> Self {
         let mut events = Events::new(asked, runtime.max_retries());
         before
             .into_iter()
             .for_each(|happening| events.happen(happening));
-        if let Ending::Reply(pieces) = &ending {
+        if let Ending::Reply(pieces) = &ended.ending {
             pieces.iter().for_each(|piece| events.text("text", piece));
         }
-        if let Ending::Structured(value) = &ending {
+        if let Ending::Structured(value) = &ended.ending {
             events.text("text", &value.to_string());
         }
-        if let Some(usage) = usage {
+        if let Some(usage) = ended.usage {
             events.usage(usage);
         }
         events.push("done", "", &json!({}));
         let gave = match asked.kind {
-            MockKind::Turn => reply_of(asked, ending, usage).map(Gave::Reply),
-            _ => picked_of(asked, ending).map(Gave::Pick),
+            MockKind::Turn => reply_of(asked, ended).map(Gave::Reply),
+            _ => picked_of(asked, ended.ending).map(Gave::Pick),
         };
         Turn {
             script: Rc::clone(&runtime.script),

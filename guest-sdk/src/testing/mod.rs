@@ -49,8 +49,9 @@ mod told;
 
 use serde::Serialize;
 
+use crate::model::StopReason;
 use crate::native::runtime::Runtime as NativeRuntime;
-use crate::native::script::{Answer, Ending, Happening, Response, Script};
+use crate::native::script::{Answer, Ended, Ending, Happening, Response, Script};
 use crate::native::{install, remove};
 use crate::{Failure, Runtime, Usage, Value};
 
@@ -119,8 +120,20 @@ impl MockRuntime {
     }
 
     fn ending(self, ending: Ending) -> Self {
-        let usage = None;
-        self.with(|script| script.answers.push_back(Answer::End { ending, usage }));
+        let ended = Ended {
+            ending,
+            usage: None,
+            stop: StopReason::End,
+        };
+        self.with(|script| script.answers.push_back(Answer::End(ended)));
+        self
+    }
+
+    fn of_last(self, name: &str, change: impl FnOnce(&mut Ended)) -> Self {
+        self.with(|script| match script.answers.back_mut() {
+            Some(Answer::End(ended)) => change(ended),
+            _ => panic!("`{name}` is about an answer that was prepared before it"),
+        });
         self
     }
 
@@ -176,11 +189,16 @@ impl MockRuntime {
     ///
     /// When no answer was prepared just before.
     pub fn usage(self, usage: Usage) -> Self {
-        self.with(|script| match script.answers.back_mut() {
-            Some(Answer::End { usage: used, .. }) => *used = Some(usage),
-            _ => panic!("`usage` is about an answer that was prepared before it"),
-        });
-        self
+        self.of_last("usage", |ended| ended.usage = Some(usage))
+    }
+
+    /// The answer that was prepared last ended for this reason, [`StopReason::End`] unless said.
+    ///
+    /// # Panics
+    ///
+    /// When no answer was prepared just before.
+    pub fn stopped(self, stop: StopReason) -> Self {
+        self.of_last("stopped", |ended| ended.stop = stop)
     }
 
     /// The next turn calls a [local tool](crate::Request::local_tool) before it answers.

@@ -151,6 +151,7 @@ fn a_program_reads_every_step_on_a_line_of_its_own() {
         "{told:?}"
     );
     assert_eq!(lines[8]["text"], "Nobody.");
+    assert_eq!(lines[8]["stop"], "end");
     assert_eq!(lines[5]["text"], "false");
     assert!(lines[8]["session"].as_str().unwrap().starts_with("op-"));
     assert_eq!(lines[10]["error"]["code"], "llm");

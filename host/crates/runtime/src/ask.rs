@@ -64,11 +64,12 @@ async fn ask_model(
     facts.insert("arguments_of".to_owned(), picked.turn.as_str().into());
     let filled = ask_for_arguments(asker, planned, option, facts).await?;
     let filled = filled.on(&planned.menu);
-    let (pick, n_asked) = (filled.pick.clone(), filled.n_asked);
+    let (pick, n_asked, stop) = (filled.pick.clone(), filled.n_asked, filled.open.stop);
     Ok(Picked {
         pick,
         turn: filled.close_alone().await?,
         n_asked: picked.n_asked + n_asked,
+        stop,
         ..picked
     })
 }

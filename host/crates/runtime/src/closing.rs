@@ -188,6 +188,7 @@ async fn work_and_pick(
         node: picked.turn.clone(),
         usage: summed(usage, Some(picked.usage_again)),
         n_requests: n_requests + picked.n_asked - 1,
+        stop: picked.stop,
     });
     Ok((decision, picked))
 }

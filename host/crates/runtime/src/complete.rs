@@ -213,6 +213,7 @@ impl<'a> Asker<'a> {
         let asking = self.asking(open.node());
         let tried = ask_with_retries(asking, asked, ask, Some(&watched)).await;
         let checked = tried.and_then(|reply| {
+            open.stop = reply.stop;
             open.spend(reply.usage, || estimated(request, reply_bytes(&reply)));
             check_reply(self.ports, self.provider.name(), &reply)?;
             Ok(reply)

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use openprogram_core::content::{MediaMismatch, ToolCall, ToolResult};
 use openprogram_core::grant::Access;
 use openprogram_core::id::NodeId;
-use openprogram_core::llm::RetryInfo;
+use openprogram_core::llm::{RetryInfo, StopReason};
 use openprogram_core::session::{NodeStatus, Usage};
 use openprogram_core::text::cut;
 use tokio::sync::mpsc;
@@ -143,6 +143,8 @@ pub enum Event {
         usage: Usage,
         /// How many requests it took, re-asks included and tries not.
         n_requests: u32,
+        /// Why its last reply ended: it may be cut off or held back.
+        stop: StopReason,
     },
     /// A model request has ended.
     ModelRequestEnded {

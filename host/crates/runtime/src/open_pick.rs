@@ -8,6 +8,7 @@ use openprogram_core::decision::{
 use openprogram_core::failure::Failure;
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::id::NodeId;
+use openprogram_core::llm::StopReason;
 use openprogram_core::session::Usage;
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
@@ -68,6 +69,8 @@ pub(crate) struct Picked {
     pub(crate) n_asked: u32,
     /// Tokens used by asking again.
     pub(crate) usage_again: Usage,
+    /// Why the reply ended that it was read from.
+    pub(crate) stop: StopReason,
 }
 
 /// A valid pick whose node is open.
@@ -130,6 +133,7 @@ impl<'a> OpenPick<'a> {
         }
         let (method, confidence, weights) = (self.method, self.confidence, self.weights.take());
         let (n_asked, usage_again) = (self.n_asked, self.usage_again);
+        let stop = self.open.stop;
         let turn = self.close_alone().await?;
         Ok(Picked {
             pick: settled.pick,
@@ -140,6 +144,7 @@ impl<'a> OpenPick<'a> {
             weights,
             n_asked,
             usage_again,
+            stop,
         })
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct OpenTurn<'a> {
     pub(crate) usage: Option<Usage>,
     /// What was counted against a budget in place of them.
     estimated: Option<u64>,
+    /// Why the reply ended.
+    pub(crate) stop: StopReason,
 }
 
 impl<'a> OpenTurn<'a> {
@@ -71,6 +73,7 @@ impl<'a> OpenTurn<'a> {
             runtime,
             usage: None,
             estimated: None,
+            stop: StopReason::End,
         })
     }
 
@@ -134,6 +137,9 @@ impl<'a> OpenTurn<'a> {
         let mut facts = facts;
         if let Some(tokens) = self.estimated {
             facts.insert("tokens_estimated".to_owned(), tokens.into());
+        }
+        if let Some(unusual) = self.stop.unusual() {
+            facts.insert("stop".to_owned(), unusual.into());
         }
         let end = NodeEnd {
             status,
@@ -262,20 +268,6 @@ pub(crate) async fn say_at_top(
     };
     ports.recorder.append(new, end).await?;
     Ok(id)
-}
-
-/// Why a reply ended, where it is not the usual end.
-pub(crate) fn facts_of(stop: StopReason) -> JsonObject {
-    let mut facts = JsonObject::new();
-    let unusual = match stop {
-        StopReason::End | StopReason::ToolUse => return facts,
-        StopReason::Paused => "paused",
-        StopReason::Length => "length",
-        StopReason::Refusal => "refusal",
-        StopReason::Other => "other",
-    };
-    facts.insert("stop".to_owned(), unusual.into());
-    facts
 }
 
 /// What a reply said, null for nothing.

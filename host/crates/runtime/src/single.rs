@@ -5,6 +5,7 @@ use openprogram_core::JsonObject;
 use openprogram_core::decision::{MenuOption, make_pick};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{Expose, RenderRange};
+use openprogram_core::llm::StopReason;
 use openprogram_core::session::{NewNode, NodeEnd, NodeKind, NodeStatus, Usage};
 use serde_json::json;
 
@@ -70,5 +71,6 @@ pub(crate) async fn pick_only(
         weights: None,
         n_asked: 0,
         usage_again: Usage::default(),
+        stop: StopReason::End,
     })
 }

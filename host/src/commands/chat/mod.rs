@@ -68,7 +68,7 @@ pub struct Args {
     toolset: String,
     /// Print what happens as JSON, one object on a line: {"type": "text" | "thinking" | "tool_use" |
     /// "tool_result" | "retry" | … }, and at the end of a turn {"type": "reply", "session", "text",
-    /// "usage"} or {"type": "error", "session", "error": {"code", "message", "details"}}
+    /// "usage", "stop"} or {"type": "error", "session", "error": {"code", "message", "details"}}
     #[arg(long)]
     pub(super) json: bool,
 }

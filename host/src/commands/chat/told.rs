@@ -84,6 +84,7 @@ pub(super) fn reply(session: Option<&SessionId>, reply: &ExecReply) -> Json {
         "session": session.map(SessionId::as_str),
         "text": reply.text,
         "usage": reply.usage.to_json(),
+        "stop": reply.stop.word(),
     })
 }
 

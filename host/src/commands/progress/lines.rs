@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use openprogram_core::content::{MediaMismatch, ToolCall};
-use openprogram_core::llm::RetryInfo;
+use openprogram_core::llm::{RetryInfo, StopReason};
 use openprogram_core::session::NodeStatus;
 use openprogram_runtime::Event;
 
@@ -89,10 +89,7 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
         Event::DecisionPicked { option, .. } => (Tone::Faint, format!("✓ picked {}", name(option))),
         Event::DecisionRetried {
             kind, retries_left, ..
-        } => {
-            let line = format!("… no valid pick ({kind}), asking again, {retries_left} left");
-            (Tone::Bad, line)
-        }
+        } => (Tone::Bad, asked_again(kind, *retries_left)),
         Event::AccessRefused {
             component, access, ..
         } => (
@@ -102,6 +99,7 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
         Event::AnswerNotKept { what, problem, .. } => {
             (Tone::Bad, format!("! {}", not_kept_line(what, problem)))
         }
+        Event::TurnEnded { stop, .. } => (Tone::Bad, format!("! {}", stop_words(*stop)?)),
         Event::Missed { count } => (Tone::Faint, format!("… {count} steps not shown")),
         _ => return None,
     })
@@ -111,6 +109,20 @@ pub(super) fn line(event: &Event, took: Option<Duration>) -> Option<(Tone, Strin
 fn tool_line(call: &ToolCall) -> String {
     let line = format!("⚙ {} {}", name(&call.name), value(&call.arguments));
     line.trim_end().to_owned()
+}
+
+/// What is said of the end of a reply; nothing of the usual one.
+pub(super) fn stop_words(stop: StopReason) -> Option<&'static str> {
+    Some(match stop {
+        StopReason::End | StopReason::ToolUse | StopReason::Paused => return None,
+        StopReason::Length => "the reply was cut off at its length limit",
+        StopReason::Refusal => "the model refused, or its provider held the reply back",
+        StopReason::Other => "the reply ended for an unknown reason and may be incomplete",
+    })
+}
+
+fn asked_again(kind: &str, retries_left: u32) -> String {
+    format!("… no valid pick ({kind}), asking again, {retries_left} left")
 }
 
 /// What a part of the content was taken for.

@@ -2,8 +2,9 @@
 //!
 //! On a terminal: what models write while they write it, one line per call, tool, pick, try and
 //! re-ask, and below these a line that says what is running and for how long. Elsewhere only that a
-//! request is tried again, so that a server that does not answer is no silence. The text of models
-//! is streamed only where the result goes to a terminal too: a script has no use for it.
+//! request is tried again, so that a server that does not answer is no silence, and that a reply may
+//! not be whole. The text of models is streamed only where the result goes to a terminal too: a
+//! script has no use for it.
 
 mod lines;
 mod pause;

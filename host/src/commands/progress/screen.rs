@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use openprogram_core::id::NodeId;
 use openprogram_runtime::Event;
 
-use super::lines::{Tone, line, not_kept_line, retry_line};
+use super::lines::{Tone, line, not_kept_line, retry_line, stop_words};
 use super::running::Running;
 use crate::commands::bars::Bars;
 use crate::commands::refused::Refusal;
@@ -23,7 +23,7 @@ const WRAP_ON: &str = "\u{1b}[?7h";
 /// What is told, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mode {
-    /// Whether every step is told, or only that a request is tried again.
+    /// Whether every step is told, or only that a request is tried again or a reply is not whole.
     pub(super) tells_all: bool,
     /// Whether the text of models is shown.
     pub(super) streams: bool,
@@ -91,12 +91,15 @@ impl<W: Write> Screen<W> {
         }
         if !self.mode.tells_all {
             let warning = match event {
-                Event::ModelRetried { retry, .. } => retry_line(retry),
-                Event::AnswerNotKept { what, problem, .. } => not_kept_line(what, problem),
-                _ => return,
+                Event::ModelRetried { retry, .. } => Some(retry_line(retry)),
+                Event::AnswerNotKept { what, problem, .. } => Some(not_kept_line(what, problem)),
+                Event::TurnEnded { stop, .. } => stop_words(*stop).map(str::to_owned),
+                _ => None,
             };
-            self.put(Tone::Bad, &format!("warning: {warning}"));
-            self.write("\n");
+            if let Some(warning) = warning {
+                self.put(Tone::Bad, &format!("warning: {warning}"));
+                self.write("\n");
+            }
             return;
         }
         let mut took = self.running.note(event, now);
@@ -237,7 +240,7 @@ impl<W: Write> Screen<W> {
 mod tests {
     use expect_test::{Expect, expect};
     use openprogram_core::content::{ToolCall, ToolResult};
-    use openprogram_core::llm::{Asked, LlmReason, RetryInfo};
+    use openprogram_core::llm::{Asked, LlmReason, RetryInfo, StopReason};
     use openprogram_core::session::{NodeStatus, Usage};
 
     use super::*;
@@ -300,10 +303,15 @@ mod tests {
     }
 
     fn ended() -> Event {
+        ended_by(StopReason::End)
+    }
+
+    fn ended_by(stop: StopReason) -> Event {
         Event::TurnEnded {
             node: node(),
             usage: Usage::default(),
             n_requests: 1,
+            stop,
         }
     }
 
@@ -422,6 +430,34 @@ mod tests {
                 … 3 steps not shown
             "#]],
         );
+    }
+
+    #[test]
+    fn a_reply_that_may_not_be_whole_is_told_to_be() {
+        let quiet = Mode {
+            tells_all: false,
+            ..ALL
+        };
+        for (stop, words) in [
+            (
+                StopReason::Length,
+                "the reply was cut off at its length limit",
+            ),
+            (
+                StopReason::Refusal,
+                "the model refused, or its provider held the reply back",
+            ),
+            (
+                StopReason::Other,
+                "the reply ended for an unknown reason and may be incomplete",
+            ),
+        ] {
+            let events = [text("So"), ended_by(stop)];
+            assert_eq!(shown(&events, ALL), format!("│ So\n! {words}\n"));
+            assert_eq!(shown(&events, quiet), format!("warning: {words}\n"));
+        }
+        assert_eq!(shown(&[text("So"), ended()], ALL), "│ So\n");
+        assert_eq!(shown(&[text("So"), ended()], quiet), "");
     }
 
     #[test]

@@ -7,14 +7,19 @@ pub mod guest {
     use std::time::Duration;
 
     use openprogram_guest::decision::{self, Menu};
+    use openprogram_guest::model::StopReason;
     use openprogram_guest::{Failure, Json, Reply, Request, Runtime, ToolChoice, json};
 
     fn told(reply: &Reply) -> Json {
         let usage = reply.usage();
-        Json::from(json!({
+        let mut told = json!({
             "text": reply.text(),
             "usage": [usage.input_tokens, usage.output_tokens, usage.cache_read, usage.cache_create],
-        }))
+        });
+        if reply.stop() != StopReason::End {
+            told["stop"] = format!("{:?}", reply.stop()).into();
+        }
+        Json::from(told)
     }
 
     /// Says a text and nothing else.

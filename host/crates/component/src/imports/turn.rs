@@ -286,6 +286,10 @@ impl wire::HostReply for CallState {
         Ok(self.table.push(UsageHandle(usage))?)
     }
 
+    async fn stop(&mut self, reply: Resource<ReplyHandle>) -> wasmtime::Result<String> {
+        Ok(self.table.get(&reply)?.0.stop.word().to_owned())
+    }
+
     async fn drop(&mut self, reply: Resource<ReplyHandle>) -> wasmtime::Result<()> {
         self.table.delete(reply)?;
         Ok(())

@@ -10,6 +10,7 @@ use openprogram_core::function::{RuntimeRef, RuntimeRole};
 use openprogram_core::guest::{
     Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption, ToolsWanted,
 };
+use openprogram_core::llm::StopReason;
 use openprogram_core::session::Usage;
 use openprogram_core::tool::ToolChoice;
 use openprogram_core::tool_filter::ToolFilter;
@@ -82,6 +83,7 @@ impl HostServices for KeepingServices {
                 cache_read: 3,
                 cache_create: 4,
             },
+            stop: StopReason::Length,
         })
     }
 
@@ -216,6 +218,8 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
     let reply = guest.exec(&runtime, &request).await.unwrap();
     let state = guest.state();
     let text = HostReply::text(state, lent(&reply)).await.unwrap();
+    let stop = HostReply::stop(state, lent(&reply)).await.unwrap();
+    assert_eq!(stop, "length");
     let usage = HostReply::usage(state, lent(&reply)).await.unwrap();
     let tokens = [
         state.input_tokens(lent(&usage)).await.unwrap(),

@@ -5,6 +5,7 @@ use crate::content::ContentBlock;
 use crate::decision::OptionSpec;
 use crate::function::RuntimeRef;
 use crate::host_tool::HostTool;
+use crate::llm::StopReason;
 use crate::session::Usage;
 use crate::tool::ToolChoice;
 use crate::tool_filter::ToolFilter;
@@ -97,6 +98,8 @@ pub struct ExecReply {
     pub structured: Option<Json>,
     /// Tokens used by all its model requests, as far as the provider tells.
     pub usage: Usage,
+    /// Why the last reply ended. A text may be cut off or held back; a value is whole in any case.
+    pub stop: StopReason,
 }
 
 /// How a turn with choices closes: its last reply picks one of these options.

@@ -81,10 +81,31 @@ pub enum StopReason {
     Paused,
     /// The reply was cut at the token limit.
     Length,
-    /// It refused.
+    /// It refused, or its provider held back what it wrote.
     Refusal,
     /// Anything else.
     Other,
+}
+
+impl StopReason {
+    /// The word for an end that is not the usual one; `None` for a reply that was done, or that wants
+    /// its calls answered.
+    #[must_use]
+    pub fn unusual(self) -> Option<&'static str> {
+        match self {
+            Self::End | Self::ToolUse => None,
+            Self::Paused => Some("paused"),
+            Self::Length => Some("length"),
+            Self::Refusal => Some("refusal"),
+            Self::Other => Some("other"),
+        }
+    }
+
+    /// The same word, `end` for the usual end.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        self.unusual().unwrap_or("end")
+    }
 }
 
 /// The reply of a model.

@@ -9,11 +9,11 @@ mod work;
 
 use std::sync::Arc;
 
-use openprogram_core::Json;
 use openprogram_core::failure::Failure;
 use openprogram_core::guest::{ExecReply, ExecRequest, StartedTurn, TurnWatcher};
 use openprogram_core::llm::{Operation, StopReason};
 use openprogram_core::session::Usage;
+use openprogram_core::{Json, JsonObject};
 
 use crate::chosen_provider::provider_of;
 use crate::complete::Asker;
@@ -22,7 +22,7 @@ use crate::ending::ended_at;
 use crate::events::Event;
 use crate::frame::Frame;
 use crate::local::local_tools;
-use crate::open_turn::{OpenTurn, facts_of, said_or_none};
+use crate::open_turn::{OpenTurn, said_or_none};
 use crate::ports::Ports;
 use crate::structured::Read;
 use crate::tool_call::calls_fact;
@@ -38,7 +38,6 @@ pub(crate) struct Worked<'a> {
     said_before: String,
     /// The checked value of a turn with a format.
     structured: Option<Json>,
-    stop: StopReason,
     pub(crate) usage: Usage,
     pub(crate) n_requests: u32,
 }
@@ -95,17 +94,20 @@ pub(crate) async fn exec_planned(
 ) -> Result<ExecReply, Failure> {
     let worked = work(ports, frame, deadline, turn, None).await?;
     let node = worked.open.id().clone();
-    let facts = facts_of(worked.stop);
-    worked.open.close(worked.text.clone(), facts).await?;
+    let stop = worked.open.stop;
+    let said = worked.text.clone();
+    worked.open.close(said, JsonObject::new()).await?;
     frame.run.emit(|| Event::TurnEnded {
         node,
         usage: worked.usage,
         n_requests: worked.n_requests,
+        stop,
     });
     Ok(ExecReply {
         text: worked.said_before + &worked.text,
         structured: worked.structured,
         usage: worked.usage,
+        stop,
     })
 }
 
@@ -170,14 +172,13 @@ pub(crate) async fn work<'a>(
                 },
                 text,
                 structured,
-                stop: reply.stop,
                 usage: work.usage,
                 n_requests,
             });
         }
         let node = open.id().clone();
         let is_last = n_requests == turn.iterations_max;
-        let mut facts = facts_of(reply.stop);
+        let mut facts = JsonObject::new();
         facts.insert("calls".to_owned(), calls_fact(&calls));
         if is_last {
             facts.insert("not_run".to_owned(), "max_iterations".into());

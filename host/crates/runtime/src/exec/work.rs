@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Role, add_said};
 use openprogram_core::failure::Failure;
 use openprogram_core::guest::TurnEvent;
@@ -11,11 +10,12 @@ use openprogram_core::llm::{FormatWay, ModelReply, ModelRequest, StopReason};
 use openprogram_core::session::{CallAnswer, Usage};
 use openprogram_core::structured::StructuredError;
 use openprogram_core::tool::ToolChoice;
+use openprogram_core::{Json, JsonObject};
 
 use crate::complete::{Asker, recorded, summed};
 use crate::ending::UsedUp;
 use crate::frame::Frame;
-use crate::open_turn::{OpenTurn, Turn, facts_of, said_or_none, say_at_top};
+use crate::open_turn::{OpenTurn, Turn, said_or_none, say_at_top};
 use crate::ports::Ports;
 use crate::reply::reply_bytes;
 use crate::structured::{PlannedFormat, Read, misfit_fact};
@@ -156,7 +156,7 @@ impl<'a> Work<'a> {
         }
         self.n_repairs += 1;
         let (node, text) = (open.id().clone(), reply.text());
-        let mut facts = facts_of(reply.stop);
+        let mut facts = JsonObject::new();
         facts.insert("misfit".to_owned(), misfit_fact(error));
         if !calls.is_empty() {
             facts.insert("calls".to_owned(), calls_fact(calls));
@@ -258,8 +258,8 @@ impl<'a> Work<'a> {
         is_last: bool,
     ) -> Result<Option<Failure>, Failure> {
         let node = open.id().clone();
-        let facts = facts_of(reply.stop);
-        open.close(said_or_none(&reply.text()), facts).await?;
+        let said = said_or_none(&reply.text());
+        open.close(said, JsonObject::new()).await?;
         if is_last {
             return Ok(Some(self.max_iterations()));
         }

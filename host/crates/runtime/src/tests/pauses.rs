@@ -12,7 +12,7 @@ use super::shop::{call, shop, turn};
 use super::turns::work;
 use super::{graph, nodes, runtime_with, told};
 use crate::testing::{ScriptedProvider, ScriptedReply, shown_request};
-use crate::{Providers, TurnRequest};
+use crate::{Event, Providers, TurnRequest, event_channel};
 
 /// A reply with a search of the server, paused after this text.
 fn paused(text: &str) -> ScriptedReply {
@@ -123,13 +123,33 @@ async fn the_node_of_a_reply_says_what_ended_it() {
         (StopReason::Other, Some("other")),
     ] {
         let reply = ScriptedReply::from("So far.").stopped(stop);
-        let (_, runtime, outcome) = work(turn(&["nothing"]), vec![reply]).await;
+        let (_, runtime, outcome) = work(turn(&["nothing"]), vec![reply.clone()]).await;
         assert_eq!(told(&outcome), json!({"ok": "So far."}));
         let asked = nodes(&runtime, &outcome).await.remove(1);
         let facts = asked.end.unwrap().facts;
         let told = facts.get("stop").and_then(|stop| stop.as_str());
         assert_eq!(told, expected, "{stop:?}");
+        assert_eq!(at_the_top(reply).await, (stop, Some(stop)));
     }
+}
+
+/// How the reply of a turn at the top ended, by the reply and by the event.
+async fn at_the_top(reply: ScriptedReply) -> (StopReason, Option<StopReason>) {
+    let model = Arc::new(ScriptedProvider::new(vec![reply]));
+    let providers = Providers::all(model);
+    let runtime = runtime_with(shop(), |parts| parts.providers = providers);
+    let (sender, mut receiver) = event_channel(100);
+    let mut request = TurnRequest::text("go");
+    request.turn.tools = ToolsWanted::Named(Vec::new());
+    request.events = Some(sender);
+    let given = runtime.exec(request).await.result.unwrap().stop;
+    let mut told = None;
+    while let Some(event) = receiver.next().await {
+        if let Event::TurnEnded { stop, .. } = event {
+            told = Some(stop);
+        }
+    }
+    (given, told)
 }
 
 /// The messages of the last request, after a turn with a format whose first reply was paused, whose

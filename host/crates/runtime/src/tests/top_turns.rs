@@ -136,7 +136,7 @@ async fn a_watcher_is_told_everything_that_a_model_writes_and_does() {
         asking scripted:text
         text "It was sent."
         asked Completed Some(Usage { input_tokens: 30, output_tokens: 3, cache_read: 0, cache_create: 0 })
-        turn 2 Usage { input_tokens: 40, output_tokens: 8, cache_read: 0, cache_create: 0 }
+        turn 2 Usage { input_tokens: 40, output_tokens: 8, cache_read: 0, cache_create: 0 } End
     "#]].assert_eq(&told);
 }
 
@@ -159,8 +159,11 @@ fn shown(event: &Event) -> String {
             function, status, ..
         } => format!("called {function} {status:?}"),
         Event::TurnEnded {
-            usage, n_requests, ..
-        } => format!("turn {n_requests} {usage:?}"),
+            usage,
+            n_requests,
+            stop,
+            ..
+        } => format!("turn {n_requests} {usage:?} {stop:?}"),
         Event::DecisionAsked { options, .. } => format!("ask {options:?}"),
         Event::DecisionRetried {
             kind, retries_left, ..
@@ -215,7 +218,7 @@ async fn a_turn_at_the_top_can_close_with_a_decision() {
         text "Hm."
         again no_action 1
         picked find text
-        turn 2 Usage { input_tokens: 20, output_tokens: 0, cache_read: 0, cache_create: 0 }
+        turn 2 Usage { input_tokens: 20, output_tokens: 0, cache_read: 0, cache_create: 0 } End
         call test:shop/api.look-up 0
         called test:shop/api.look-up Completed"#]]
     .assert_eq(&told.join("\n"));
