@@ -91,7 +91,10 @@ pub(super) const RUNTIME: Arrows = Arrows {
             ],
         ),
         ("open_runtime", &["budget", "opened", "frame", "ports"]),
-        ("open_turn", &["events", "frame", "recorder", "ports"]),
+        (
+            "open_turn",
+            &["budget", "events", "frame", "recorder", "ports"],
+        ),
         (
             "attempt",
             &[

@@ -218,6 +218,33 @@ pub fn is_tool_name(name: &str) -> bool {
     fits && name.bytes().all(is_tool_byte)
 }
 
+/// What names of tools begin with that are the host's own.
+const RESERVED: &str = "__openprogram_";
+
+/// Why this cannot be the name of a tool, for its maker.
+///
+/// # Errors
+/// When not every provider takes it ([`is_tool_name`]), or when it begins as the names of the host's
+/// own tools do, whatever its case, `-` and `_` being equal.
+pub fn check_tool_name(name: &str) -> Result<(), String> {
+    let shown = || -> String { name.chars().take(NAME_CHARS_MAX).collect() };
+    if !is_tool_name(name) {
+        return Err(format!(
+            "`{}` cannot be the name of a tool; it has 1 to {NAME_CHARS_MAX} letters, digits, `_` \
+             and `-`",
+            shown()
+        ));
+    }
+    let beginning = name.get(..RESERVED.len()).unwrap_or_default();
+    if beginning.to_ascii_lowercase().replace('-', "_") == RESERVED {
+        return Err(format!(
+            "`{}` cannot be the name of a tool; names that begin with `{RESERVED}` are the host's own",
+            shown()
+        ));
+    }
+    Ok(())
+}
+
 fn is_tool_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }

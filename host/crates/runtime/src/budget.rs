@@ -9,12 +9,19 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, Message};
 use openprogram_core::failure::Failure;
-use openprogram_core::llm::{DecisionState, ModelRequest};
+use openprogram_core::llm::{DecisionState, ModelReply, ModelRequest};
+use openprogram_core::session::Usage;
 
-/// Bytes of text that are taken for one token where a provider does not tell its usage.
+/// Bytes of text that are taken for one token where a provider does not tell its usage, or tells one
+/// that cannot be.
 const BYTES_PER_TOKEN: u64 = 4;
+
+/// More bytes of text for one token than this are not believed: no text is all words that a model
+/// reads as one.
+const BYTES_PER_TOKEN_MAX: u64 = 32;
 
 /// What a picture or the like is taken for.
 const MEDIA_TOKENS: usize = 1_600;
@@ -118,7 +125,8 @@ pub(crate) fn bounded<'r>(
     let Some(left) = budgets.min() else {
         return Cow::Borrowed(request);
     };
-    let room = left.saturating_sub(estimated(request, 0)).max(1);
+    let said = Length::of_request(request).tokens();
+    let room = left.saturating_sub(said).max(1);
     let most = request
         .max_output_tokens
         .map_or(room, |most| most.min(room));
@@ -128,36 +136,119 @@ pub(crate) fn bounded<'r>(
     })
 }
 
-/// The tokens of a request and of so many bytes of reply, guessed from their length.
-pub(crate) fn estimated(request: &ModelRequest, reply_bytes: usize) -> u64 {
-    let system = request.system.as_ref().map_or(0, String::len);
-    let said = messages_bytes(&request.messages);
-    let tools = request.tools.iter();
-    let tools: usize = tools
-        .map(|tool| {
-            let schema = tool.parameters.to_string();
-            tool.name.len() + tool.description.len() + schema.len()
-        })
-        .sum();
-    bytes_to_tokens(system + said + tools + reply_bytes)
+/// How long something is that a model reads or writes, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Length {
+    /// What every provider counts.
+    text: usize,
+    /// What each counts in its own way: media, thinking, tools of its server.
+    other: usize,
 }
 
-/// The tokens of a decision put to a provider that weighs options, guessed from its length.
-pub(crate) fn estimated_decision(state: &DecisionState) -> u64 {
-    let system = state.system.as_ref().map_or(0, String::len);
-    let choices = state.choices.iter();
-    let choices: usize = choices
-        .map(|choice| {
-            let schema = choice.parameters.to_string();
-            choice.name.len() + choice.description.len() + schema.len()
-        })
-        .sum();
-    bytes_to_tokens(state.prompt.len() + system + messages_bytes(&state.messages) + choices)
+impl Length {
+    fn of<'b>(blocks: impl Iterator<Item = &'b ContentBlock>) -> Self {
+        let mut length = Self::default();
+        for block in blocks {
+            let bytes = block_bytes(block);
+            match block {
+                ContentBlock::Text(_) | ContentBlock::ToolCall(_) | ContentBlock::ToolResult(_) => {
+                    length.text += bytes
+                }
+                _ => length.other += bytes,
+            }
+        }
+        length
+    }
+
+    /// That of a request.
+    pub(crate) fn of_request(request: &ModelRequest) -> Self {
+        let tools = request.tools.iter();
+        let tools: usize = tools
+            .map(|tool| described(&tool.name, &tool.description, &tool.parameters))
+            .sum();
+        let system = request.system.as_ref().map_or(0, String::len);
+        Self::of_messages(&request.messages).and_text(system + tools)
+    }
+
+    /// That of a decision put to a provider that weighs options.
+    pub(crate) fn of_decision(state: &DecisionState) -> Self {
+        let choices = state.choices.iter();
+        let choices: usize = choices
+            .map(|choice| described(&choice.name, &choice.description, &choice.parameters))
+            .sum();
+        let system = state.system.as_ref().map_or(0, String::len);
+        Self::of_messages(&state.messages).and_text(state.prompt.len() + system + choices)
+    }
+
+    /// That of a reply.
+    pub(crate) fn of_reply(reply: &ModelReply) -> Self {
+        Self::of(reply.content.iter())
+    }
+
+    fn of_messages(messages: &[Message]) -> Self {
+        Self::of(messages.iter().flat_map(|message| &message.content))
+    }
+
+    fn and_text(self, bytes: usize) -> Self {
+        Self {
+            text: self.text + bytes,
+            ..self
+        }
+    }
+
+    fn bytes(self) -> usize {
+        self.text + self.other
+    }
+
+    /// Its tokens, guessed.
+    pub(crate) fn tokens(self) -> u64 {
+        bytes_to_tokens(self.bytes())
+    }
+
+    /// Whether so many tokens are too few for the text.
+    fn is_more_than(self, tokens: u64) -> bool {
+        let text = self.text as u64;
+        text > 0 && (tokens == 0 || tokens.saturating_mul(BYTES_PER_TOKEN_MAX) < text)
+    }
 }
 
-fn messages_bytes(messages: &[Message]) -> usize {
-    let blocks = messages.iter().flat_map(|message| &message.content);
-    blocks.map(block_bytes).sum()
+/// What a request cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cost {
+    pub(crate) tokens: u64,
+    /// Whether some of it is guessed.
+    pub(crate) is_estimated: bool,
+}
+
+/// What a request and its reply cost: what the provider tells, and what their lengths say of each part
+/// of which it tells nothing, or less than can be.
+pub(crate) fn cost(told: Option<Usage>, request: Length, reply: Length) -> Cost {
+    let Some(told) = told else {
+        return Cost {
+            tokens: bytes_to_tokens(request.bytes() + reply.bytes()),
+            is_estimated: true,
+        };
+    };
+    let parts = [(told.input_tokens, request), (told.output_tokens, reply)];
+    let mut cost = Cost {
+        tokens: 0,
+        is_estimated: false,
+    };
+    for (tokens, length) in parts {
+        let is_estimated = length.is_more_than(tokens);
+        let tokens = if is_estimated {
+            length.tokens()
+        } else {
+            tokens
+        };
+        cost.tokens = cost.tokens.saturating_add(tokens);
+        cost.is_estimated |= is_estimated;
+    }
+    cost
+}
+
+fn described(name: &str, description: &str, parameters: &Json) -> usize {
+    name.len() + description.len() + parameters.to_string().len()
 }
 
 /// So many bytes of text in tokens, rounded up.
@@ -213,6 +304,39 @@ mod tests {
         request.max_output_tokens = Some(7);
         assert_eq!(most(&request, &[100]), Some(7));
         assert_eq!(most(&request, &[]), Some(7));
+    }
+
+    #[test]
+    fn usage_that_cannot_be_is_not_believed_of_either_part() {
+        let length = |text, other| Length { text, other };
+        let told = |input_tokens, output_tokens| {
+            Some(Usage {
+                input_tokens,
+                output_tokens,
+                ..Usage::default()
+            })
+        };
+        let cost = |told, request, reply| {
+            let Cost {
+                tokens,
+                is_estimated,
+            } = cost(told, request, reply);
+            (tokens, is_estimated)
+        };
+        let (request, reply) = (length(400, 0), length(4_000, 0));
+        assert_eq!(cost(None, request, reply), (1_100, true));
+        assert_eq!(cost(told(0, 0), request, reply), (1_100, true));
+        assert_eq!(cost(told(90, 0), request, reply), (1_090, true));
+        assert_eq!(cost(told(0, 900), request, reply), (1_000, true));
+        assert_eq!(cost(told(90, 124), request, reply), (1_090, true));
+        assert_eq!(cost(told(13, 125), request, reply), (138, false));
+        assert_eq!(cost(told(90, 0), request, length(0, 0)), (90, false));
+        assert_eq!(cost(told(0, 1), request, length(3, 0)), (101, true));
+        // What a picture and what was thought cost is up to the provider, where it tells something.
+        let shown = length(8, 6_400);
+        assert_eq!(cost(told(2, 5), shown, length(8, 9_999)), (7, false));
+        assert_eq!(cost(told(0, 5), shown, length(8, 0)), (1_607, true));
+        assert_eq!(cost(told(u64::MAX, 5), shown, reply).0, u64::MAX);
     }
 
     #[test]

@@ -21,13 +21,13 @@ use openprogram_core::structured::ResponseFormat;
 use openprogram_core::{Json, JsonObject};
 
 use crate::attempt::{Asking, Watched, ask_with_retries};
-use crate::budget::{TokenBudget, bounded, estimated, estimated_decision};
+use crate::budget::{Length, TokenBudget, bounded};
 use crate::deadline::Deadline;
 use crate::frame::Frame;
 use crate::open_turn::{OpenTurn, Turn, never_made};
 use crate::ports::Ports;
 use crate::recorder::{OpenNode, store_failure};
-use crate::reply::{check_reply, reply_bytes};
+use crate::reply::check_reply;
 use crate::reserve::Reserved;
 use crate::spans;
 
@@ -205,7 +205,7 @@ impl<'a> Asker<'a> {
         let asked = Asked::of(self.operation, self.provider.name(), request);
         let ask = || async {
             let budgets = self.frame.budgets(self.runtime);
-            let reserved = Reserved::of(budgets, sink, || estimated(request, 0));
+            let reserved = Reserved::of(budgets, sink, || Length::of_request(request).tokens());
             let asked = self.provider.complete(request, &reserved).await;
             reserved.end(&asked);
             asked
@@ -214,7 +214,9 @@ impl<'a> Asker<'a> {
         let tried = ask_with_retries(asking, asked, ask, Some(&watched)).await;
         let checked = tried.and_then(|reply| {
             open.stop = reply.stop;
-            open.spend(reply.usage, || estimated(request, reply_bytes(&reply)));
+            open.spend(reply.usage, || {
+                (Length::of_request(request), Length::of_reply(&reply))
+            });
             check_reply(self.ports, self.provider.name(), &reply)?;
             Ok(reply)
         });
@@ -262,14 +264,17 @@ impl<'a> Asker<'a> {
         };
         let ask = || async {
             let budgets = self.frame.budgets(self.runtime);
-            let reserved = Reserved::of(budgets, &NoEvents, || estimated_decision(state));
+            let estimate = || Length::of_decision(state).tokens();
+            let reserved = Reserved::of(budgets, &NoEvents, estimate);
             let asked = self.provider.decide(state).await;
             reserved.end(&asked);
             asked
         };
         match ask_with_retries(self.asking(open.node()), asked, ask, None).await {
             Ok(reply) => {
-                open.spend(reply.usage, || estimated_decision(state));
+                // It writes nothing, whatever it counts as written.
+                let lengths = || (Length::of_decision(state), Length::default());
+                open.spend(reply.usage, lengths);
                 Ok((open, reply))
             }
             Err(failure) => Err(open.fail(failure).await),

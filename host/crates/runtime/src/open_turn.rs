@@ -12,6 +12,7 @@ use openprogram_core::session::{
 };
 use openprogram_core::{Json, JsonObject};
 
+use crate::budget::{Length, cost};
 use crate::events::Event;
 use crate::frame::Frame;
 use crate::ports::Ports;
@@ -39,7 +40,7 @@ pub(crate) struct OpenTurn<'a> {
     runtime: RuntimeRef,
     /// Tokens used, as far as the provider tells.
     pub(crate) usage: Option<Usage>,
-    /// What was counted against a budget in place of them.
+    /// What was counted against a budget in place of them, where they cannot be.
     estimated: Option<u64>,
     /// Why the reply ended.
     pub(crate) stop: StopReason,
@@ -77,20 +78,22 @@ impl<'a> OpenTurn<'a> {
         })
     }
 
-    /// Keeps the tokens that were used and spends them of the budgets; where the provider does not
-    /// tell, and only then, what `estimate` gives.
-    pub(crate) fn spend(&mut self, usage: Option<Usage>, estimate: impl FnOnce() -> u64) {
+    /// Keeps the tokens that the provider tells, and spends of the budgets what the request cost.
+    pub(crate) fn spend(
+        &mut self,
+        usage: Option<Usage>,
+        lengths: impl FnOnce() -> (Length, Length),
+    ) {
         self.usage = usage;
         self.frame.note_usage(self.runtime, usage);
         let mut budgets = self.frame.budgets(self.runtime).peekable();
         if budgets.peek().is_none() {
             return;
         }
-        let tokens = match usage {
-            Some(used) => used.input_tokens.saturating_add(used.output_tokens),
-            None => *self.estimated.insert(estimate()),
-        };
-        budgets.for_each(|budget| budget.charge(tokens));
+        let (request, reply) = lengths();
+        let cost = cost(usage, request, reply);
+        self.estimated = cost.is_estimated.then_some(cost.tokens);
+        budgets.for_each(|budget| budget.charge(cost.tokens));
     }
 
     pub(crate) fn id(&self) -> &NodeId {

@@ -12,7 +12,7 @@ use openprogram_core::function::{FunctionRef, Offer};
 use openprogram_core::guest::{ExecRequest, ToolsWanted};
 use openprogram_core::host_tool::HostTool;
 use openprogram_core::schema::names_equal;
-use openprogram_core::tool::{ToolChoice, ToolNames, ToolSpec, nearest_tools};
+use openprogram_core::tool::{ToolChoice, ToolNames, ToolSpec, check_tool_name, nearest_tools};
 use openprogram_core::tool_filter::{FULL, NONE, ToolFilter, filter_tools};
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
@@ -175,6 +175,18 @@ impl Tools {
     /// The tool name of a function of the turn.
     pub(crate) fn name_of(&self, function: &FunctionRef) -> Option<&str> {
         self.names.name_of(&function.name)
+    }
+
+    /// Checks that no tool passes for one of the host. A format that is handed in by such a tool says
+    /// so first.
+    ///
+    /// # Errors
+    /// `invalid-argument`, with the name.
+    pub(crate) fn check_names(&self) -> Result<(), Failure> {
+        for name in self.all_names() {
+            check_tool_name(name).map_err(|problem| invalid("tools", problem))?;
+        }
+        Ok(())
     }
 
     /// The specs, sorted by name, as requests need them.

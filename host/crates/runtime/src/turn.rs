@@ -109,6 +109,7 @@ pub(crate) async fn plan_watched_turn(
         plan_format(provider, format, beside)
     });
     let format = format.transpose()?;
+    tools.check_names()?;
     let hands_in = format.as_ref().is_some_and(|f| f.way == FormatWay::Submit);
     let choice = match &request.tool_choice {
         // The tool by which a value is handed in is a tool like others here.

@@ -3,7 +3,7 @@
 use openprogram_core::Json;
 use openprogram_core::function::{Expose, Function, RenderRange};
 use openprogram_core::text::is_clean;
-use openprogram_core::tool::is_tool_name;
+use openprogram_core::tool::check_tool_name;
 
 use super::attribute::Attribute;
 use super::gating;
@@ -39,10 +39,7 @@ fn set_one(function: &mut Function, attribute: &Attribute<'_>) -> Result<(), Met
     match attribute.key {
         "name" => {
             let name = attribute.string()?;
-            if !is_tool_name(&name) {
-                let problem = "it must have 1 to 64 letters, digits, `_` and `-`".to_owned();
-                return Err(attribute.bad(problem));
-            }
+            check_tool_name(&name).map_err(|problem| attribute.bad(problem))?;
             function.model_name = Some(name);
         }
         "description" => {

@@ -264,7 +264,13 @@ fn what_does_not_fit_how_a_function_is_offered_is_refused_by_name() {
         (
             "name",
             r#""say hello""#,
-            "it must have 1 to 64 letters, digits, `_` and `-`",
+            "`say hello` cannot be the name of a tool; it has 1 to 64 letters, digits, `_` and `-`",
+        ),
+        (
+            "name",
+            r#""__openprogram_say""#,
+            "`__openprogram_say` cannot be the name of a tool; names that begin with \
+             `__openprogram_` are the host's own",
         ),
         ("description", r#""  ""#, "it must not be empty"),
         ("category", r#""two words""#, word),

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::node::{Members, Node, has_member, into_object};
+use super::node::{Members, Node, has_member, into_object, repeated, shown_key};
 use super::pick::{PickError, PickErrorKind};
 use super::read::{Broken, CALL_KEYS, Ended, Read, Reader};
 use super::repair::{Defect, Repair, Repairs};
@@ -59,12 +59,15 @@ impl Found<'_> {
     }
 
     pub(super) fn into_candidate(self) -> Candidate {
+        // Of several names of an option the last one counts.
+        let repeated = || repeated(&self.members, Some(self.key)).map(shown_key);
+        let defect = self.defect.or_else(|| repeated().map(Defect::Repeated));
         let mut rest = into_object(self.members);
         Candidate {
             call: rest.shift_remove(self.key).unwrap_or_default(),
             rest,
             repairs: self.repairs,
-            defect: self.defect,
+            defect,
         }
     }
 }
@@ -252,7 +255,7 @@ impl<'a> Scan<'a> {
                 key,
                 members,
                 repairs,
-                defect,
+                defect: defect.clone(),
                 start: self.at,
             });
         }

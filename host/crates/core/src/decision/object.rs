@@ -3,7 +3,7 @@
 //! The same slips are forgiven as in a reply with a pick, and truncated objects are never
 //! completed: a call with guessed arguments is worse than none.
 
-use super::node::into_object;
+use super::node::{into_object, repeated, shown_key};
 use super::read::{Broken, Ended, Read, Reader};
 use super::repair::{Defect, Repair};
 use crate::JsonObject;
@@ -48,6 +48,12 @@ pub enum ObjectError {
     /// It holds a number that JSON does not have.
     #[error("JSON has no NaN and no Infinity; give a number")]
     NotFinite,
+    /// Nobody knows which of two values is meant.
+    #[error("the key `{key}` stands twice in one object; give it once")]
+    Repeated {
+        /// The key, cut.
+        key: String,
+    },
 }
 
 /// Reads the arguments of a call. Blank text and `null` are an empty object, which is what models
@@ -99,7 +105,12 @@ fn parse_plain(text: &str) -> Result<ParsedObject, ObjectError> {
             match defect {
                 Some(Defect::TooDeep) => return Err(ObjectError::TooDeep),
                 Some(Defect::NotFinite) => return Err(ObjectError::NotFinite),
+                Some(Defect::Repeated(key)) => return Err(ObjectError::Repeated { key }),
                 None => {}
+            }
+            if let Some(key) = repeated(&members, None) {
+                let key = shown_key(key);
+                return Err(ObjectError::Repeated { key });
             }
             if fenced {
                 repairs.add(Repair::Fence);
@@ -175,7 +186,26 @@ mod tests {
             r#"{"a":"x\ny"} | raw line breaks in a text read as escaped"#,
         );
         check(r#""{\"a\": 1}""#, r#"{"a":1} | read out of a JSON text"#);
-        check(r#"{"a": 1, "a": 2}"#, r#"{"a":2}"#);
+    }
+
+    #[test]
+    fn an_object_with_a_key_twice_is_refused_wherever_it_stands() {
+        let twice = |key: &str| format!("the key `{key}` stands twice in one object; give it once");
+        check(r#"{"a": 1, "a": 2}"#, &twice("a"));
+        check(r#"{"a": 1, "b": [{"c": 1, "d": 2, "c": 1}]}"#, &twice("c"));
+        check(r#"{"a": 1, "\u0061": 1}"#, &twice("a"));
+        check(r#""{\"a\": 1, \"a\": 2}""#, &twice("a"));
+        check(
+            r#"{"a": {"b": 1}, "b": {"a": 1}}"#,
+            r#"{"a":{"b":1},"b":{"a":1}}"#,
+        );
+        let long = "k".repeat(1_000);
+        let error = parse_object(&format!("{{\"{long}\": 1, \"{long}\": 2}}")).unwrap_err();
+        assert!(error.to_string().len() < 150, "{error}");
+        // All of them are compared, and not each with each.
+        let many: Vec<_> = (0..100_000).map(|n| format!("\"{n}\":0")).collect();
+        let many = format!("{{{},\"7\":0}}", many.join(","));
+        check(&many, &twice("7"));
     }
 
     #[test]

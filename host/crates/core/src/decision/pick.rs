@@ -164,6 +164,12 @@ pub fn check_pick(menu: &Menu, candidate: Candidate, mode: CheckMode) -> Result<
             let kind = PickErrorKind::TypeMismatch;
             return Err(PickError { kind, message });
         }
+        Some(Defect::Repeated(key)) => {
+            let key = quoted(&key);
+            let message = format!("the key {key} stands twice in one object; give it once");
+            let kind = PickErrorKind::BadArgs;
+            return Err(PickError { kind, message });
+        }
     }
     let mut repairs = candidate.repairs();
     let given = given_arguments(option, candidate.rest, &mut repairs)?;

@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
                         members,
                         end: self.at,
                         repairs: self.repairs,
-                        defect: self.defect,
+                        defect: self.defect.take(),
                     };
                 }
                 Err(stop) => return Read::Broken(self.broken(&stop)),

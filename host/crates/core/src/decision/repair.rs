@@ -43,10 +43,12 @@ impl Repairs {
 }
 
 /// What makes an object unusable although it is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Defect {
     /// Nested deeper than any argument may be.
     TooDeep,
     /// `NaN` or an infinity, which JSON does not have.
     NotFinite,
+    /// An object that has this key twice, so that nobody knows which one is meant.
+    Repeated(String),
 }

@@ -14,7 +14,7 @@ use crate::llm::RetryInfo;
 use crate::schema::RecordType;
 use crate::session::Usage;
 use crate::text::clean;
-use crate::tool::is_tool_name;
+use crate::tool::check_tool_name;
 use crate::{Json, JsonObject};
 
 /// A tool that the function of a turn runs itself.
@@ -42,14 +42,8 @@ impl LocalTool {
         let invalid = |path: String, message: String| {
             Failure::new(FailureCode::InvalidArgument, message).with("path", path)
         };
-        if !is_tool_name(&name) {
-            let shown: String = name.chars().take(64).collect();
-            let message = format!(
-                "`{path}` cannot be called `{shown}`; a name of a tool has 1 to 64 letters, digits, \
-                 `_` and `-`"
-            );
-            return Err(invalid(format!("{path}.name"), message));
-        }
+        check_tool_name(&name)
+            .map_err(|problem| invalid(format!("{path}.name"), format!("`{path}`: {problem}")))?;
         let parameters = parse_schema(parameters).map_err(|error| {
             let at = error.path.strip_prefix("schema").unwrap_or(&error.path);
             let at = format!("{path}.parameters{at}");
@@ -140,6 +134,8 @@ mod tests {
         for (name, parameters, path) in [
             ("", json!({}), "local_tools[1].name"),
             ("add up", json!({}), "local_tools[1].name"),
+            ("__openprogram_x", json!({}), "local_tools[1].name"),
+            ("--OpenProgram-x", json!({}), "local_tools[1].name"),
             ("add", json!([]), "local_tools[1].parameters"),
             (
                 "add",

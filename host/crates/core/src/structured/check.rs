@@ -6,6 +6,7 @@ use super::error::{Issue, IssueCode, StructuredCode, StructuredError};
 use super::limits::{CHECK_DEPTH_MAX, CHECK_STEPS_MAX, ISSUES_MAX, PATTERN_CHARS_MAX, PLACES_MAX};
 use super::rule::{Node, NodeId, Rule, Sized};
 use super::shape::{cut, push_step};
+use super::unrepeated::Unrepeated;
 use crate::Json;
 
 /// Checks replies against one schema.
@@ -25,12 +26,16 @@ impl Validator {
     /// # Errors
     /// `invalid_json` and `validation_failed`.
     pub fn parse(&self, reply: &str) -> Result<Json, StructuredError> {
-        let value = serde_json::from_str(reply).map_err(|error| {
+        let invalid = |what: &str, error: &serde_json::Error| {
             let (line, column) = (error.line(), error.column());
-            let message =
-                format!("the reply is not exactly one JSON value: line {line}, column {column}");
+            let message = format!("the reply {what}: line {line}, column {column}");
             StructuredError::new(StructuredCode::InvalidJson, message)
-        })?;
+        };
+        let value = serde_json::from_str(reply)
+            .map_err(|error| invalid("is not exactly one JSON value", &error))?;
+        // The one who reads it next may take the other one.
+        serde_json::from_str::<Unrepeated>(reply)
+            .map_err(|error| invalid("has a key twice in one object", &error))?;
         self.check(&value)?;
         Ok(value)
     }

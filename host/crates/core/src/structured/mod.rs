@@ -20,6 +20,7 @@ mod shape;
 mod submit;
 #[cfg(test)]
 mod tests;
+mod unrepeated;
 
 pub use check::Validator;
 pub use error::{Issue, IssueCode, StructuredCode, StructuredError};

@@ -203,6 +203,30 @@ async fn a_provider_that_does_not_tell_its_usage_is_estimated_and_the_node_says_
     );
 }
 
+#[tokio::test]
+async fn usage_that_is_too_little_for_what_was_written_spends_what_its_length_says() {
+    let text = "0123456789".repeat(100);
+    for (input_tokens, output_tokens, spent) in [(0, 0, 266), (20, 0, 270), (0, 250, 266)] {
+        let reply = costing(&text, input_tokens, output_tokens);
+        let model = Arc::new(ScriptedProvider::new(vec![reply; 5]));
+        let runtime = runtime_with(functions(), |parts| {
+            parts.providers = Providers::all(model.clone());
+            parts.limits.tokens = Some(260);
+        });
+        let outcome = run(&runtime, "lent", json!({})).await;
+        assert_eq!(outcome.result, Ok(json!([1, "tokens"])));
+        let nodes = nodes(&runtime, &outcome).await;
+        let turn = nodes.iter().find(|n| n.opened.kind == NodeKind::Llm);
+        let end = turn.unwrap().end.as_ref().unwrap();
+        // What the provider told is kept as it was told.
+        let told = end
+            .usage
+            .map(|usage| (usage.input_tokens, usage.output_tokens));
+        assert_eq!(told, Some((input_tokens, output_tokens)));
+        assert_eq!(end.facts["tokens_estimated"].as_u64(), Some(spent));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_that_takes_too_long_is_ended_with_every_node_closed() {
     let slow = ScriptedReply::from("late").after(Duration::from_secs(60));

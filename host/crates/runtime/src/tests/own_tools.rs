@@ -57,6 +57,24 @@ fn at_top(replies: Vec<ScriptedReply>) -> (Arc<ScriptedProvider>, Runtime) {
 }
 
 #[tokio::test]
+async fn a_call_with_an_argument_twice_is_not_made_and_goes_back_with_the_schema() {
+    let calls = ScriptedReply::calls("", [("a", "add", "{\"a\": 2, \"b\": 3, \"a\": 200}")]);
+    let (model, runtime) = at_top(vec![calls, "?".into()]);
+    let request = TurnRequest::text("Add.").tool(HostTool::new(spec("add"), add));
+    assert_eq!(runtime.exec(request).await.result.unwrap().text, "?");
+    let shown = shown_request(&model.requests()[1]);
+    let told = "the key `a` stands twice in one object; give it once";
+    assert!(
+        shown.contains(told) && shown.contains("\"required\""),
+        "{shown}"
+    );
+    assert!(
+        !shown.contains("203") && !shown.contains("\n5\n"),
+        "{shown}"
+    );
+}
+
+#[tokio::test]
 async fn a_closure_is_a_tool_and_stands_in_the_requests_alone() {
     let calls = ScriptedReply::calls(
         "",
@@ -152,6 +170,11 @@ async fn closures_stand_beside_the_functions_that_a_turn_names() {
         (
             spec("a b"),
             "`a b` cannot be the name of a tool; it has 1 to 64 letters, digits, `_` and `-`",
+        ),
+        (
+            spec("__OpenProgram-submit"),
+            "`__OpenProgram-submit` cannot be the name of a tool; names that begin with \
+             `__openprogram_` are the host's own",
         ),
         (
             ToolSpec {

@@ -272,6 +272,14 @@ fn decisions_are_checked_strictly_unless_asked_otherwise() {
             "any {\"x\":null}",
         ),
         (
+            "{\"call\": \"any\", \"args\": {\"x\": {\"y\": 1, \"y\": 2}}}",
+            "bad_args: the key \"y\" stands twice in one object; give it once",
+        ),
+        (
+            "{\"call\": \"any\", \"args\": {\"x\": 1}, \"args\": {\"x\": 2}}",
+            "bad_args: the key \"args\" stands twice in one object; give it once",
+        ),
+        (
             "{\"call\": \"any\", \"args\": {\"x\": NaN}}",
             "type_mismatch: JSON has no NaN and no Infinity; give a number",
         ),

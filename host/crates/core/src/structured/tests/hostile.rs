@@ -142,6 +142,13 @@ fn the_deepest_schema_and_the_deepest_reply_are_checked() {
     let any = validator(&json!({})).unwrap();
     assert_eq!(told(any.parse(&too_deep)), "invalid_json");
     assert_eq!(told(any.parse("NaN")), "invalid_json");
+    // The key is a word of the model, and in no failure.
+    let twice = any.parse(r#"{"secret": 1, "secret": 2}"#).unwrap_err();
+    assert_eq!(twice.code.as_str(), "invalid_json");
+    assert_eq!(
+        twice.to_string(),
+        "the reply has a key twice in one object: line 1, column 22"
+    );
     assert_eq!(told(any.parse("")), "invalid_json");
     assert_eq!(told(any.parse(" \n{}\t ")), "ok");
 }
