@@ -14,6 +14,7 @@ mod embedding;
 mod essays;
 mod files;
 mod foreign;
+mod imports;
 mod inputs;
 mod made_up;
 mod media;

@@ -133,13 +133,6 @@ impl TestHost {
         self
     }
 
-    /// Declares sets of tools, and what is no tool in turns from somewhere.
-    #[must_use]
-    pub fn tool_sets(mut self, sets: ToolSets) -> Self {
-        self.tool_sets = sets;
-        self
-    }
-
     /// Adds a guest or sample under its own name.
     #[must_use]
     pub fn guest(self, name: &str) -> Self {
@@ -255,15 +248,18 @@ impl TestHost {
     pub async fn start(self) -> RunningHost {
         let mut catalog = Catalog::default();
         let mut functions = ComponentHost::new(self.engine.clone(), self.limits.clone());
+        let mut loaded = Vec::new();
         for (name, bytes) in self.guests {
             let component =
                 LoadedComponent::load(&self.engine, &name, bytes, MetadataMode::Run).await;
             let component = component.unwrap_or_else(|error| panic!("guest `{name}`: {error}"));
             let added = catalog.add(&name, self.declared.of(&component));
             added.expect("the functions of guests have different names");
-            let mut permissions = self.permissions.get(&name).cloned().unwrap_or_default();
-            permissions.component = name;
-            functions.add_with(component, permissions);
+            loaded.push(component);
+        }
+        for component in &loaded {
+            let given = self.permissions.get(component.name());
+            functions.add_with(component.clone(), given::linked(component, given, &loaded));
         }
         let mut policy = CallPolicy::default();
         for (component, function) in &self.grants {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use openprogram_component::LoadError;
+use openprogram_component::{LinkError, LoadError};
 use openprogram_core::catalog::{CatalogError, ResolveError};
 use openprogram_core::failure::FailureCode;
 use openprogram_providers::{OpenError, SetupError};
@@ -30,6 +30,27 @@ pub enum AppError {
         name: String,
         /// Why.
         source: LoadError,
+    },
+    /// Nobody serves what a component imports from others.
+    #[error("the component `{name}` cannot be linked")]
+    Link {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: Box<LinkError>,
+    },
+    /// Whoever serves what a component imports cannot be linked itself.
+    #[error(
+        "the component `{name}` cannot be linked: it imports `{interface}` from `{exporter}`, which \
+         is left out itself"
+    )]
+    LinkedToLeftOut {
+        /// Its name.
+        name: String,
+        /// The interface.
+        interface: String,
+        /// The component that exports it.
+        exporter: String,
     },
     /// A component cannot stand beside the others.
     #[error("the component `{name}` cannot be added")]
@@ -94,7 +115,12 @@ impl AppError {
             Self::UnknownComponent { .. }
             | Self::Call { .. }
             | Self::NotGranted { .. }
-            | Self::NoAnswer { .. } => FailureCode::NotFound,
+            | Self::NoAnswer { .. }
+            | Self::LinkedToLeftOut { .. } => FailureCode::NotFound,
+            Self::Link { source, .. } => match **source {
+                LinkError::Nobody { .. } => FailureCode::NotFound,
+                _ => FailureCode::InvalidArgument,
+            },
             Self::Load { source, .. } => match source {
                 LoadError::Imports { missing, .. } if missing.is_empty() => FailureCode::Denied,
                 LoadError::Engine(_) => FailureCode::Internal,

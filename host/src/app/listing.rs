@@ -7,9 +7,11 @@ use openprogram_component::{
     ComponentSource, LoadedComponent, MetadataMode, contract_hash, digest_of,
 };
 use openprogram_core::catalog::Catalog;
+use openprogram_core::failure::FailureCode;
 
 use super::App;
 use super::components::{Available, Loader, Origin, refused};
+use super::linking::link_all;
 use crate::source::built_before;
 use crate::state::StateFolder;
 
@@ -29,6 +31,23 @@ impl Listing {
     pub(super) fn components(&self) -> Vec<LoadedComponent> {
         let known = self.known.iter();
         known.map(|listed| listed.component.clone()).collect()
+    }
+
+    /// Takes out what cannot be used because nobody serves its imports. Where a component is not
+    /// known, it may be the one that does.
+    fn leave_out_unlinked(&mut self) {
+        let links = link_all(&self.components());
+        let some_unknown = !self.unknown.is_empty();
+        for (listed, links) in std::mem::take(&mut self.known).into_iter().zip(links) {
+            match links {
+                Err(error) if !(some_unknown && error.code() == FailureCode::NotFound) => {
+                    let name = listed.component.name();
+                    self.unknown.push(Unknown::unusable(name, &error.into()));
+                }
+                _ => self.known.push(listed),
+            }
+        }
+        self.unknown.sort_by(|a, b| a.name.cmp(&b.name));
     }
 }
 
@@ -64,6 +83,17 @@ impl Unknown {
             is_learnable: true,
         }
     }
+
+    fn unusable(name: &str, error: &anyhow::Error) -> Self {
+        let mut causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+        causes.dedup_by(|cause, before| before.ends_with(cause.as_str()));
+        Self {
+            name: name.to_owned(),
+            reason: causes.join(": "),
+            remedy: None,
+            is_learnable: false,
+        }
+    }
 }
 
 impl App {
@@ -96,11 +126,12 @@ impl App {
                     .map(Ok),
                 found => found,
             };
-            let found = found.unwrap_or_else(|error| Err(unusable(&component, &error)));
+            let name = &component.name;
+            let found = found.unwrap_or_else(|error| Err(Unknown::unusable(name, &error)));
             let found = found.and_then(|loaded| {
                 let functions = loaded.functions().to_vec();
                 let added = catalog.add(loaded.name(), functions);
-                added.map_err(|error| unusable(&component, &error.into()))?;
+                added.map_err(|error| Unknown::unusable(name, &error.into()))?;
                 Ok(loaded)
             });
             match found {
@@ -108,6 +139,7 @@ impl App {
                 Err(unknown) => listing.unknown.push(unknown),
             }
         }
+        listing.leave_out_unlinked();
         listing.engine_was_built = loader.engine.is_built();
         Ok(listing)
     }
@@ -129,17 +161,6 @@ impl App {
 }
 
 const NOT_SEEN: &str = "it was not looked at yet";
-
-fn unusable(component: &Available, error: &anyhow::Error) -> Unknown {
-    let mut causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-    causes.dedup_by(|cause, before| before.ends_with(cause.as_str()));
-    Unknown {
-        name: component.name.clone(),
-        reason: causes.join(": "),
-        remedy: None,
-        is_learnable: false,
-    }
-}
 
 impl Loader {
     /// A component from what is known of it, or why nothing is. Neither an engine nor a tool is

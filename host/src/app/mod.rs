@@ -11,6 +11,7 @@ mod error;
 mod fetching;
 mod granting;
 mod installing;
+mod linking;
 mod listing;
 mod models;
 mod permitted;
@@ -27,7 +28,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use openprogram_component::{ComponentHost, Engine, EngineError, EngineOptions, Limits};
+use openprogram_component::{
+    ComponentHost, Engine, EngineError, EngineOptions, Limits, Permissions,
+};
 use openprogram_core::content::ThinkingLevel;
 use openprogram_core::grant::Grants;
 use openprogram_core::id::{SessionId, Timestamp};
@@ -40,10 +43,12 @@ use self::answers::kept_answers;
 pub use self::answers::{ANSWER_ID_DIGITS, AnswerChoice, answer_id};
 pub use self::built::load_built;
 use self::callable::{call_policy, catalog};
-use self::components::{Available, Loader};
+use self::components::Loader;
 pub use self::error::AppError;
 pub use self::granting::{GrantChange, GrantPlan, Granted, LeftTable, Standing};
 pub use self::installing::{Added, PendingAdd, PendingUpdate};
+use self::linking::Linked;
+pub use self::linking::Served;
 pub use self::listing::{Listed, Listing, Unknown};
 use self::models::{Models, SharedTransport};
 pub use self::prepared::Prepared;
@@ -185,21 +190,14 @@ impl App {
         words: &mut dyn Write,
     ) -> anyhow::Result<Prepared> {
         let loader = Loader::new(self, StateFolder::create(&self.settings.state_folder)?);
-        let components = match &choice.components {
-            Components::Project => self.available()?,
-            // A file that is not installed has no grants, so nothing else could be called.
-            Components::File(path) => {
-                vec![Available::unnamed(self.settings.current_folder.join(path))]
-            }
-            Components::None => Vec::new(),
-        };
         let mut left_out = Vec::new();
-        let (components, loaded) = loader.load_all(components, &mut left_out, words).await;
-        if choice.components != Components::Project
-            && let Some((_, error)) = left_out.pop()
-        {
-            return Err(error);
-        }
+        let linked = self.load_linked(&loader, &choice.components, &mut left_out, words);
+        let Linked {
+            components,
+            loaded,
+            links,
+            first,
+        } = linked.await?;
         let catalog = catalog(&loaded)?;
         let policy = call_policy(&catalog, &components, !left_out.is_empty())?;
         let grants: BTreeMap<_, _> = components
@@ -207,7 +205,13 @@ impl App {
             .map(|component| (component.name.clone(), Arc::new(component.grants.clone())))
             .collect();
         let skills = self.skills(&loaded, words);
-        let permissions = components.iter().map(|c| self.permissions(c, &loader));
+        let permissions = components
+            .iter()
+            .zip(links)
+            .map(|(component, links)| Permissions {
+                links,
+                ..self.permissions(component, &loader)
+            });
         let loaded: Vec<_> = loaded.into_iter().zip(permissions).collect();
         let models = Models::new(self, &loader, &loaded);
         let (providers, opener) = self
@@ -245,6 +249,7 @@ impl App {
             runtime: Runtime::new(parts),
             left_out,
             engine,
+            first,
         })
     }
 

@@ -3,6 +3,8 @@
 use std::io::Write;
 
 use openprogram_component::Engine;
+use openprogram_core::catalog::ResolveError;
+use openprogram_core::function::FunctionRef;
 use openprogram_runtime::Runtime;
 
 /// A runtime with its components, and the engine that runs them.
@@ -13,9 +15,19 @@ pub struct Prepared {
     /// One that cannot be used is in the way of those alone that need it.
     pub(super) left_out: Vec<(String, anyhow::Error)>,
     pub(super) engine: Engine,
+    /// The component whose functions are looked for first: the file that the run is of.
+    pub(super) first: Option<String>,
 }
 
 impl Prepared {
+    /// Finds the function that a person means.
+    ///
+    /// # Errors
+    /// When no function or more than one answers to the name.
+    pub fn resolve(&self, name: &str) -> Result<FunctionRef, ResolveError> {
+        self.runtime.catalog().resolve(name, self.first.as_deref())
+    }
+
     /// The error of a run for which `missing` was looked for in vain, under the name `wanted`: why a
     /// component was left out, where one was, since what is missing may be of that one. Says the
     /// reasons of the others.

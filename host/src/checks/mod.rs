@@ -5,6 +5,7 @@
 
 mod grants;
 mod keys;
+mod links;
 mod machine;
 mod models;
 mod project;
@@ -90,6 +91,7 @@ pub async fn all(app: &App, problem: Option<&SettingsError>) -> Vec<Check> {
         let lock = lock.unwrap_or_default();
         checks.extend(models::checks(settings, &lock));
         checks.extend(grants::checks(app));
+        checks.extend(links::checks(app));
     }
     checks.extend(keys::checks(settings));
     checks

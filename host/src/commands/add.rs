@@ -6,7 +6,7 @@ use serde_json::json;
 use super::console::Console;
 use super::described::component_told;
 use super::functions::functions_to_json;
-use super::inspect::grants;
+use super::inspect::{grants, served_told};
 use crate::app::{App, Standing};
 use crate::install::LockEntry;
 
@@ -67,6 +67,9 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
              gives them: {}",
             implied.join(", ")
         ));
+    }
+    for served in app.served(component)? {
+        console.say(&format!("note: {}", served_told(&served)));
     }
     let granted = app.granted(Some(name)).unwrap_or_default();
     if granted

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use openprogram_component::{LoadedComponent, MetadataMode};
+use openprogram_component::{Link, LoadedComponent, MetadataMode};
 use openprogram_core::Json;
 use openprogram_core::form::{FormRow, form_rows};
 use openprogram_core::function::{
@@ -17,7 +17,7 @@ use super::console::Console;
 use super::offered::{Dialect, Form, Wanted, print_offered};
 use super::settings_told::{settings_to_json, settings_told};
 use super::signature::{named_types, signature, type_text};
-use crate::app::App;
+use crate::app::{App, Served};
 use crate::text::one_line;
 
 /// The import through which functions of other components are called.
@@ -46,7 +46,8 @@ pub struct Args {
     model: Option<String>,
     /// Print {"digest", "functions": [{"name", "interface", "description", "parameters", "returns",
     /// "hidden": [{"name", "schema", "description", "required"}], "offerable", "reason", "settings",
-    /// "form"}], "imports", "grants"}, or with `--as` {"tools"}, {"menu"} or {"wit"}; settings are
+    /// "form"}], "imports", "grants"}, with "links": [{"interface", "functions", "component",
+    /// "exported", "problem"}] where it imports from other components, or with `--as` {"tools"}, {"menu"} or {"wit"}; settings are
     /// those of the metadata, each with what holds, and the form has a row for each parameter that a
     /// person fills in
     #[arg(long)]
@@ -74,10 +75,15 @@ pub(super) async fn run(args: Args, app: &App, console: &mut Console) -> anyhow:
         };
         return print_offered(component.functions(), wanted, app, console);
     }
+    let served = app.served(&component)?;
     if args.json {
-        console.json(&to_json(&component))?;
+        let mut shown = to_json(&component);
+        if !served.is_empty() {
+            shown["links"] = served.iter().map(served_to_json).collect();
+        }
+        console.json(&shown)?;
     } else {
-        console.text(&to_text(&component))?;
+        console.text(&to_text(&component, &served))?;
     }
     Ok(())
 }
@@ -102,8 +108,41 @@ pub(super) fn grants(component: &LoadedComponent) -> Vec<GrantKind> {
         let mut imports = component.imports().iter();
         imports.any(|import| import.starts_with(start))
     };
-    let implied = IMPLIED.into_iter().filter(|(start, _)| is_imported(start));
+    let implied = IMPLIED.into_iter().filter(|(start, kind)| {
+        let calls = *kind == GrantKind::Calls && !component.imported_interfaces().is_empty();
+        calls || is_imported(start)
+    });
     implied.map(|(_, kind)| kind).collect()
+}
+
+/// Who serves an interface that a component imports from others.
+pub(super) fn served_told((interface, link): &Served) -> String {
+    let name = &interface.name;
+    match link {
+        Ok(link) if link.interface == *name => {
+            format!("`{name}` is imported from `{}`", link.component)
+        }
+        Ok(link) => {
+            let Link {
+                component,
+                interface,
+                ..
+            } = link;
+            format!("`{name}` is imported from `{component}`, which exports it as `{interface}`")
+        }
+        Err(error) => format!("it cannot run yet: {error}"),
+    }
+}
+
+fn served_to_json((interface, link): &Served) -> Json {
+    let link = link.as_ref();
+    json!({
+        "interface": interface.name,
+        "functions": interface.functions,
+        "component": link.ok().map(|link| &link.component),
+        "exported": link.ok().map(|link| &link.interface),
+        "problem": link.err().map(ToString::to_string),
+    })
 }
 
 /// A kind of grant as a person reads it: its key, and its option of `grant`.
@@ -157,7 +196,7 @@ fn hidden_to_json(parameter: &Parameter) -> Json {
     })
 }
 
-fn to_text(component: &LoadedComponent) -> String {
+fn to_text(component: &LoadedComponent, served: &[Served]) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail; the same holds below.
     let _ = writeln!(text, "{}  {}", component.name(), component.digest());
@@ -182,6 +221,12 @@ fn to_text(component: &LoadedComponent) -> String {
         "imports",
         component.imports().iter().map(String::as_str),
     );
+    for served in served {
+        let _ = writeln!(text, "\n{}:", one_line(&served_told(served), 1_000));
+        for function in &served.0.functions {
+            let _ = writeln!(text, "    {}", one_line(function, 1_000));
+        }
+    }
     let implied: Vec<_> = grants(component).into_iter().map(grant_text).collect();
     write_list(&mut text, "grants", implied.iter().map(String::as_str));
     text

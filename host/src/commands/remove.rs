@@ -21,8 +21,16 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
     let name = &args.name;
+    // What keeps it from being known is no reason to keep the component.
+    let importers = app.importers_of(name).unwrap_or_default();
     let removed = app.remove(name)?;
     console.say(&format!("removed `{name}`"));
+    for importer in importers {
+        console.say(&format!(
+            "note: `{importer}` imports from it, and is left out of runs until another component \
+             serves that"
+        ));
+    }
     match removed.table {
         LeftTable::None => {}
         LeftTable::Gone => console.say(&format!(

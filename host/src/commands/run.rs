@@ -139,7 +139,7 @@ pub(super) async fn once(
     let mut prepared = app
         .prepare_asking(&choice, questions, console.words())
         .await?;
-    let function = match Arc::clone(prepared.runtime.catalog()).resolve(&args.function, None) {
+    let function = match prepared.resolve(&args.function) {
         Ok(function) => function,
         Err(error) => {
             let missing = Failure::new(FailureCode::NotFound, error.to_string())
@@ -153,7 +153,8 @@ pub(super) async fn once(
     let progress = progress::start_with(args.json, &app.settings().terminal, pauses);
     let began = Instant::now();
     let request = RunRequest {
-        function: args.function,
+        // The whole name, since a shorter one may mean others to whoever does not know the file.
+        function: function.name.to_string(),
         arguments: arguments(&function, args.object.as_deref(), &args.arguments)?,
         context: context(&functions, &args.context)?,
         session,

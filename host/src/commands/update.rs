@@ -45,6 +45,10 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
             ));
         }
     }
+    // What keeps components from being known is told by whoever needs them.
+    for (_, error) in app.unlinked().unwrap_or_default() {
+        console.say(&format!("note: {:#}", anyhow::Error::from(error)));
+    }
     if args.json {
         let components: Vec<_> = updated.iter().map(to_json).collect();
         console.json(&json!({"components": components}))?;

@@ -2,7 +2,7 @@
 (module
   (import "wasi:sockets/instance-network@0.2.3" "instance-network" (func $network (result i32)))
   (import "wasi:http/outgoing-handler@0.2.3" "handle" (func $handle (param i32 i32 i32)))
-  (import "unheard:of/thing@1.0.0" "use-it" (func $use))
+  (import "wasi:unheard/thing@0.2.0" "use-it" (func $use))
   (memory (export "memory") 1)
   (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) unreachable)
   (func (export "hostile:forbidden-import/guest#run")

@@ -24,6 +24,7 @@ mod interrupted;
 mod languages;
 mod left_out;
 mod limits;
+mod linked;
 mod lints;
 mod locked;
 mod merged;

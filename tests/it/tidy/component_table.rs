@@ -17,7 +17,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("limits", &[]),
         ("limit_table", &["limits"]),
         ("network", &[]),
-        ("permissions", &["limits", "network"]),
+        ("links", &[]),
+        ("permissions", &["limits", "links", "network"]),
         ("ticker", &[]),
         ("convert", &["limits"]),
         ("testing", &["convert", "limits"]),
@@ -30,6 +31,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
         ("assemble", &["facts", "error", "types"]),
         ("bindings", &["handles"]),
         ("contract_types", &["contract", "decode_types", "error"]),
+        ("link_facts", &["decode_types", "docs", "error", "facts"]),
+        ("link_types", &["facts"]),
         (
             "decode",
             &[
@@ -38,6 +41,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
                 "facts",
                 "decode_types",
                 "contract_types",
+                "link_facts",
                 "error",
             ],
         ),
@@ -52,7 +56,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
         (
             "state",
             &[
-                "counters", "cpu", "files", "http", "limits", "log", "reach", "started",
+                "counters", "cpu", "files", "http", "limits", "links", "log", "reach", "started",
             ],
         ),
         (
@@ -63,7 +67,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
             "linking",
             &["contract", "facts", "files", "error", "bindings", "state"],
         ),
-        ("trap", &["limits", "state"]),
+        ("imported", &["convert", "facts", "links", "state"]),
+        ("trap", &["limits", "links", "state"]),
         (
             "engine",
             &[
@@ -77,7 +82,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
         (
             "prepare",
             &[
-                "cache", "facts", "error", "bindings", "source", "compile", "state", "engine",
+                "cache", "facts", "error", "bindings", "source", "compile", "state", "imported",
+                "engine",
             ],
         ),
         ("bytes_call", &["convert", "state", "instance", "prepare"]),
@@ -122,6 +128,7 @@ pub(super) const COMPONENT: Arrows = Arrows {
                 "sandbox",
             ],
         ),
+        ("exporter", &["facts", "link_types", "links", "loader"]),
         (
             "guest",
             &[

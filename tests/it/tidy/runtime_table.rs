@@ -90,6 +90,7 @@ pub(super) const RUNTIME: Arrows = Arrows {
                 "recorder",
             ],
         ),
+        ("imported", &["arguments", "frame", "ports", "call"]),
         ("open_runtime", &["budget", "opened", "frame", "ports"]),
         (
             "open_turn",
@@ -281,6 +282,7 @@ pub(super) const RUNTIME: Arrows = Arrows {
                 "frame",
                 "ports",
                 "call",
+                "imported",
                 "open_runtime",
                 "chosen_provider",
                 "complete",

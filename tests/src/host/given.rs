@@ -3,13 +3,37 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use openprogram_component::{LoadedComponent, Permissions};
 use openprogram_core::grant::{FolderGrant, Grant};
 use openprogram_core::llm::Provider;
+use openprogram_core::tool_filter::ToolSets;
 use openprogram_runtime::RuntimeSettings;
 
 use super::TestHost;
 
+/// What a component may touch, with who of these serves its imports.
+pub(super) fn linked(
+    component: &LoadedComponent,
+    given: Option<&Permissions>,
+    all: &[LoadedComponent],
+) -> Permissions {
+    let name = component.name().to_owned();
+    let links = component.link(all.iter());
+    Permissions {
+        links: Arc::new(links.unwrap_or_else(|error| panic!("guest `{name}`: {error}"))),
+        component: name,
+        ..given.cloned().unwrap_or_default()
+    }
+}
+
 impl TestHost {
+    /// Declares sets of tools, and what is no tool in turns from somewhere.
+    #[must_use]
+    pub fn tool_sets(mut self, sets: ToolSets) -> Self {
+        self.tool_sets = sets;
+        self
+    }
+
     /// Puts models of their own behind `exec_runtime` and `review_runtime`.
     #[must_use]
     pub fn exec_and_review(mut self, exec: Arc<dyn Provider>, review: Arc<dyn Provider>) -> Self {

@@ -11,10 +11,11 @@ use wit_parser::{
 
 use crate::async_types::AsyncTypes;
 use crate::contract_types::{self, Side};
-use crate::decode_types::{OWN_PACKAGE, TypeReader};
+use crate::decode_types::TypeReader;
 use crate::docs::{PackageDocs, Sections};
 use crate::error::LoadError;
-use crate::facts::{FunctionFact, ImportFact, ParameterFact, Signature, short_name};
+use crate::facts::{FunctionFact, ImportFact, OWN_PACKAGE, Signature, is_link, short_name};
+use crate::link_facts::LinkReader;
 
 /// Functions of one component.
 const FUNCTIONS_MAX: usize = 1_000;
@@ -40,28 +41,7 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
         notices,
         ..Signature::default()
     };
-    for (key, item) in &world.imports {
-        if let Some(what) = async_types.name_in(key, item) {
-            return Err(LoadError::AsyncTypes(what));
-        }
-        if let WorldItem::Interface { id, .. } = item {
-            let name = resolve.name_world_key(key);
-            contract_types::check(&resolve, &name, *id, Side::Imports)?;
-        }
-        if !imports_types_only(&resolve, item) {
-            let functions = match item {
-                WorldItem::Interface { id, .. } => {
-                    let functions = &resolve.interfaces[*id].functions;
-                    functions.keys().cloned().collect()
-                }
-                WorldItem::Function(_) | WorldItem::Type { .. } => Vec::new(),
-            };
-            signature.imports.push(ImportFact {
-                name: resolve.name_world_key(key),
-                functions,
-            });
-        }
-    }
+    read_imports(&resolve, world, &mut async_types, &mut signature)?;
     for (key, item) in &world.exports {
         if let Some(what) = async_types.name_in(key, item) {
             return Err(LoadError::AsyncTypes(what));
@@ -92,6 +72,43 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
         });
     }
     Ok(signature)
+}
+
+/// Reads what a component imports, and refuses what no host has for it.
+fn read_imports(
+    resolve: &Resolve,
+    world: &World,
+    async_types: &mut AsyncTypes<'_>,
+    signature: &mut Signature,
+) -> Result<(), LoadError> {
+    let mut links = LinkReader::new(resolve);
+    for (key, item) in &world.imports {
+        if let Some(what) = async_types.name_in(key, item) {
+            return Err(LoadError::AsyncTypes(what));
+        }
+        if let WorldItem::Interface { id, .. } = item {
+            let name = resolve.name_world_key(key);
+            contract_types::check(resolve, &name, *id, Side::Imports)?;
+        }
+        if !imports_types_only(resolve, item) {
+            let functions = match item {
+                WorldItem::Interface { id, .. } => {
+                    let functions = &resolve.interfaces[*id].functions;
+                    functions.keys().cloned().collect()
+                }
+                WorldItem::Function(_) | WorldItem::Type { .. } => Vec::new(),
+            };
+            let name = resolve.name_world_key(key);
+            if let WorldItem::Interface { id, .. } = item
+                && is_link(&name)
+            {
+                links.read(&name, *id)?;
+            }
+            signature.imports.push(ImportFact { name, functions });
+        }
+    }
+    signature.links = links.facts;
+    Ok(())
 }
 
 /// A hostile component may give a reason for very many of them.
@@ -181,37 +198,11 @@ fn function_fact(
     interface: Option<&str>,
     function: &Function,
 ) -> FunctionFact {
-    let mut reader = TypeReader::new(resolve, docs);
-    let mut refused = leftover(interface, function);
-    let mut parameters = Vec::new();
-    for param in &function.params {
-        match reader.parameter(&param.name, &param.ty) {
-            Ok(kind) => parameters.push(ParameterFact {
-                name: param.name.clone(),
-                kind,
-            }),
-            Err(reason) => {
-                let reason = format!("parameter `{}` {reason}", param.name);
-                refused.get_or_insert(reason);
-                break;
-            }
-        }
+    let mut fact = TypeReader::new(resolve, docs).function(interface, function);
+    if let Some(leftover) = leftover(interface, function) {
+        fact.refused = Some(leftover);
     }
-    let result = match function.result.map(|ty| reader.read(&ty, 0)).transpose() {
-        Ok(result) => result,
-        Err(reason) => {
-            refused.get_or_insert(format!("its result {reason}"));
-            None
-        }
-    };
-    FunctionFact {
-        interface: interface.map(ToOwned::to_owned),
-        name: function.name.clone(),
-        docs: docs.function(interface.map_or("", short_name), &function.name),
-        parameters,
-        result,
-        refused,
-    }
+    fact
 }
 
 /// Why a function is no function of the author's, where its name and parameters tell.

@@ -1,16 +1,19 @@
 //! Reads the types of exported functions out of a decoded component.
 
 use openprogram_core::function::RuntimeRole;
-use wit_parser::{Handle, Resolve, Type, TypeDefKind, TypeId, TypeOwner};
+use wit_parser::{Function, Handle, Resolve, Type, TypeDefKind, TypeId, TypeOwner};
 
 use crate::docs::PackageDocs;
-use crate::facts::{MemberFact, NamedFact, ParameterKind, TypeFact};
+use crate::facts::{
+    FunctionFact, MemberFact, NamedFact, OWN_PACKAGE, ParameterFact, ParameterKind, TypeFact,
+    short_name,
+};
 
-/// The package of the contract.
-pub(crate) const OWN_PACKAGE: &str = "openprogram:agentic/";
 /// Parts of all types of one function. Types that share parts can be small in a component and
 /// huge when written out, as a schema is.
 const TYPE_PARTS_MAX: usize = 10_000;
+/// A name that is longer counts for several parts.
+const NAME_BYTES_OF_PART: usize = 256;
 /// Nesting of one type.
 pub(crate) const TYPE_DEPTH_MAX: usize = 64;
 /// Reads the types of one function and counts their parts.
@@ -29,7 +32,49 @@ impl<'a> TypeReader<'a> {
         }
     }
 
-    pub(crate) fn parameter(&mut self, name: &str, ty: &Type) -> Result<ParameterKind, String> {
+    /// How many parts it has read.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts
+    }
+
+    /// A function with its types, and why it cannot be called from outside where they decide it.
+    pub(crate) fn function(
+        &mut self,
+        interface: Option<&str>,
+        function: &Function,
+    ) -> FunctionFact {
+        let mut refused = None;
+        let mut parameters = Vec::new();
+        for param in &function.params {
+            match self.parameter(&param.name, &param.ty) {
+                Ok(kind) => parameters.push(ParameterFact {
+                    name: param.name.clone(),
+                    kind,
+                }),
+                Err(reason) => {
+                    refused = Some(format!("parameter `{}` {reason}", param.name));
+                    break;
+                }
+            }
+        }
+        let result = match function.result.map(|ty| self.read(&ty, 0)).transpose() {
+            Ok(result) => result,
+            Err(reason) => {
+                refused.get_or_insert(format!("its result {reason}"));
+                None
+            }
+        };
+        FunctionFact {
+            interface: interface.map(ToOwned::to_owned),
+            name: function.name.clone(),
+            docs: (self.docs).function(interface.map_or("", short_name), &function.name),
+            parameters,
+            result,
+            refused,
+        }
+    }
+
+    fn parameter(&mut self, name: &str, ty: &Type) -> Result<ParameterKind, String> {
         let role = RuntimeRole::of_parameter(name);
         let optional = match self.kind(ty) {
             Some(TypeDefKind::Option(inner)) => self.is_borrowed_runtime(inner),
@@ -218,7 +263,7 @@ impl<'a> TypeReader<'a> {
         let words = (name.as_ref()).and_then(|(owner, name)| self.docs.type_words(owner, name));
         let mut facts = Vec::new();
         for (name, ty) in members {
-            self.parts += 1;
+            self.parts += 1 + name.len() / NAME_BYTES_OF_PART;
             facts.push(MemberFact {
                 name: name.to_owned(),
                 docs: self.docs.member(words, name),

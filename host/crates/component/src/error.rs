@@ -104,6 +104,24 @@ pub enum LoadError {
         /// Imports that are not granted.
         denied: Vec<String>,
     },
+    /// It imports from other components what none of them can serve.
+    #[error("the component imports `{function}`, which cannot be linked: {reason}")]
+    LinkType {
+        /// The function or type, with its interface.
+        function: String,
+        /// Why.
+        reason: String,
+    },
+    /// It imports more from other components than is linked.
+    #[error(
+        "the component imports too much from other components: at most {max} {what} are linked"
+    )]
+    TooManyLinks {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        max: usize,
+    },
     /// It shares a function with the host whose type is not that of the contract.
     #[error(
         "the component {verb} `{function}` as `{found}`, and the contract has it as `{expected}`; \
@@ -220,14 +238,26 @@ pub struct MissingImport {
     pub nearest: Option<String>,
 }
 
+/// Imports that an error names one by one.
+const LISTED_MAX: usize = 20;
+/// Characters of the name of one.
+const NAME_CHARS_MAX: usize = 200;
+
 fn imports_message(missing: &[MissingImport], denied: &[String]) -> String {
     let mut parts = Vec::new();
     if !missing.is_empty() {
-        let names = missing.iter().map(|import| match &import.nearest {
-            Some(nearest) => format!("`{}` (nearest: `{nearest}`)", import.name),
-            None => format!("`{}`", import.name),
+        let names = missing.iter().take(LISTED_MAX).map(|import| {
+            let name: String = import.name.chars().take(NAME_CHARS_MAX).collect();
+            match &import.nearest {
+                Some(nearest) => format!("`{name}` (nearest: `{nearest}`)"),
+                None => format!("`{name}`"),
+            }
         });
-        let names = names.collect::<Vec<_>>().join(", ");
+        let mut names = names.collect::<Vec<_>>().join(", ");
+        let more = missing.len().saturating_sub(LISTED_MAX);
+        if more > 0 {
+            names.push_str(&format!(" and {more} more"));
+        }
         parts.push(format!(
             "the component imports what this host does not have: {names}"
         ));

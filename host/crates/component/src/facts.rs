@@ -7,11 +7,14 @@ use serde::{Deserialize, Serialize};
 
 /// Changes with every change of these types and of what is checked before facts are kept, so that
 /// old entries count as absent.
-pub(crate) const FACTS_VERSION: u32 = 9;
+pub(crate) const FACTS_VERSION: u32 = 10;
 
 /// Bytes of everything that is said of the functions and types of one component, that of a type
 /// counted wherever the type is used: a schema writes it out there.
 pub(crate) const WORDS_BYTES_MAX: usize = 4 << 20;
+
+/// The package of the contract.
+pub(crate) const OWN_PACKAGE: &str = "openprogram:agentic/";
 
 /// The export by which a component is a decider.
 pub(crate) const DECIDER: &str = "openprogram:agentic/decider@0.1.0";
@@ -34,6 +37,8 @@ pub(crate) struct Facts {
 pub(crate) struct Signature {
     pub(crate) functions: Vec<FunctionFact>,
     pub(crate) imports: Vec<ImportFact>,
+    /// Those of the imports that other components serve, with their types.
+    pub(crate) links: Vec<LinkFact>,
     pub(crate) exports: Vec<String>,
     /// The text of the skill that is packed into it.
     pub(crate) skill: Option<String>,
@@ -59,6 +64,22 @@ pub(crate) struct ImportFact {
     pub(crate) name: String,
     /// The functions of an imported interface.
     pub(crate) functions: Vec<String>,
+}
+
+/// An imported interface that another component serves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LinkFact {
+    pub(crate) name: String,
+    /// Those of its functions that are imported. They have no docs: those of the exporter count.
+    pub(crate) functions: Vec<FunctionFact>,
+}
+
+/// Whether an import is an interface that other components may export: it stands in a package, and
+/// this is neither ours nor one of WASI.
+pub(crate) fn is_link(import: &str) -> bool {
+    let (interface, _) = import.split_once('@').unwrap_or((import, ""));
+    let in_package = interface.contains(':') && interface.contains('/');
+    in_package && !interface.starts_with("wasi:") && !interface.starts_with(OWN_PACKAGE)
 }
 
 /// One exported function.

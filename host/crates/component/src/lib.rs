@@ -68,6 +68,7 @@ mod convert;
 mod started;
 mod state;
 
+mod imported;
 mod imports;
 mod trap;
 
@@ -83,6 +84,9 @@ mod decode_types;
 mod contract_types;
 
 mod decode;
+mod link_facts;
+mod link_types;
+mod links;
 mod types;
 mod weight;
 mod words;
@@ -104,6 +108,8 @@ mod structure;
 
 mod loader;
 
+mod exporter;
+
 mod bytes_call;
 mod guest;
 mod host;
@@ -124,10 +130,12 @@ pub use cache::CacheError;
 pub use contract::{contract_hash, contract_of};
 pub use engine::{CacheCounts, Engine, EngineOptions, InUse};
 pub use error::{EngineError, LoadError, MetadataError, MissingImport};
+pub use exporter::{ImportedInterface, LinkError};
 pub use files::AllowedFolder;
 pub use host::ComponentHost;
 pub use limit_table::LimitError;
 pub use limits::Limits;
+pub use links::{Link, Links};
 pub use loader::{LoadedComponent, MetadataMode};
 pub use network::{Network, Resolver};
 pub use permissions::Permissions;

@@ -13,7 +13,7 @@ use wasmtime_wasi::random::WasiRandom;
 use crate::bindings::openprogram::agentic as contract_bindings;
 use crate::contract;
 use crate::error::{LoadError, MissingImport};
-use crate::facts::ImportFact;
+use crate::facts::{ImportFact, is_link};
 use crate::files::GuestFiles;
 use crate::state::CallState;
 
@@ -113,6 +113,8 @@ pub(crate) fn check_imports(imports: &[ImportFact]) -> Result<(), LoadError> {
         let unversioned = import.name.split('@').next().unwrap_or(&import.name);
         if unversioned.starts_with(DENIED) {
             denied.push(import.name.clone());
+        } else if is_link(&import.name) && !import.functions.is_empty() {
+            // Who of the other components serves it is known where all of them are.
         } else if is_wasi(&import.name) {
             // Functions of a newer 0.2 that wasmtime lacks are found when the component links.
         } else if let Some((_, functions)) = known.iter().find(|(name, _)| *name == import.name) {
@@ -226,11 +228,14 @@ mod tests {
                 ("openprogram:agentic/function@0.1.0", &["call"]),
                 ("openprogram:agentic/decision@0.1.0", &["make", "maek"]),
                 ("acme:db/query@1.0.0", &[]),
+                ("query", &[]),
+                ("acme:db/query@1.0.0", &[]),
+                ("acme:db/query@2.0.0", &["run"]),
             ],
             "the component imports what this host does not have: \
              `openprogram:agentic/function@0.1.0` (nearest: `openprogram:agentic/functions@0.1.0`), \
              `openprogram:agentic/decision@0.1.0.maek` (nearest: \
-             `openprogram:agentic/decision@0.1.0.make`), `acme:db/query@1.0.0`",
+             `openprogram:agentic/decision@0.1.0.make`), `query`, `acme:db/query@1.0.0`",
         );
         check(
             &[

@@ -8,6 +8,7 @@ use openprogram_core::grant::{FolderGrant, Grant, Grants};
 use openprogram_core::secret::Secret;
 
 use crate::limits::Limits;
+use crate::links::Links;
 use crate::network::Network;
 
 /// The permissions of one component. The default is none.
@@ -35,6 +36,9 @@ pub struct Permissions {
     pub secrets: Vec<(String, Secret)>,
     /// Its own limits; those of the host when there are none.
     pub limits: Option<Limits>,
+    /// Who serves what it imports from other components. Whether it may call them is decided by its
+    /// grants, call by call.
+    pub links: Arc<Links>,
     /// How granted names become addresses, and whose certificates are taken.
     pub network: Network,
 }

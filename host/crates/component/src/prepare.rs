@@ -11,6 +11,7 @@ use crate::cache::Image;
 use crate::engine::{Built, Engine};
 use crate::error::LoadError;
 use crate::facts::{DECIDER, FunctionFact, METADATA, MODEL, ParameterKind, Signature, TypeFact};
+use crate::imported;
 use crate::source::ComponentSource;
 use crate::state::CallState;
 
@@ -193,10 +194,12 @@ fn link(
     signature: &Signature,
 ) -> Result<Prepared, LoadError> {
     let incompatible = |error: wasmtime::Error| LoadError::Incompatible(one_line(&error));
-    let pre = built
-        .linker
-        .instantiate_pre(component)
-        .map_err(incompatible)?;
+    let own_linker = match signature.links.as_slice() {
+        [] => None,
+        links => Some(imported::linker(&built.linker, links).map_err(incompatible)?),
+    };
+    let linker = own_linker.as_ref().unwrap_or(&built.linker);
+    let pre = linker.instantiate_pre(component).map_err(incompatible)?;
     let mut functions = HashMap::new();
     for fact in &signature.functions {
         if fact.refused.is_some() {

@@ -15,6 +15,7 @@ use crate::cpu::CpuMeter;
 use crate::files::{Files, FilesView, OpenFolders};
 use crate::http::{HttpCall, HttpState};
 use crate::limits::{LimitReached, Limits, MemoryMeter};
+use crate::links::Links;
 use crate::log::Log;
 use crate::reach::Reach;
 use crate::started::RunningTurns;
@@ -25,6 +26,8 @@ pub(crate) struct CallState {
     pub(crate) limits: Arc<Limits>,
     /// `None` for a guest without any grant.
     pub(crate) services: Option<Arc<dyn HostServices>>,
+    /// Who serves what it imports from other components.
+    pub(crate) links: Arc<Links>,
     /// Bytes that the turns being prepared hold.
     pub(crate) turn_bytes: u64,
     /// The turns that go on beside the function.
@@ -99,6 +102,7 @@ impl CallState {
         Self {
             table,
             services,
+            links: Arc::clone(&reach.permissions.links),
             turn_bytes: 0,
             turns: RunningTurns::default(),
             n_turns: 0,

@@ -7,6 +7,7 @@ use wasmtime_wasi::I32Exit;
 use wasmtime_wasi_http::FieldMapError;
 
 use crate::limits::LimitReached;
+use crate::links::ImportFailed;
 use crate::state::CallState;
 
 /// Guest frames that a trap shows, and the length of one.
@@ -19,6 +20,13 @@ const WORDS_BYTES: usize = 500;
 pub(crate) fn call_error(error: &wasmtime::Error, state: &CallState) -> CallError {
     if let Some(reached) = limit(error, state) {
         return reached.into();
+    }
+    if let Some(failed) = find::<ImportFailed>(error) {
+        return CallError::Import {
+            import: failed.import.clone(),
+            component: failed.component.clone(),
+            failure: Box::new(failed.failure.clone()),
+        };
     }
     CallError::Trapped {
         trap: trap_name(error),

@@ -14,10 +14,9 @@ use wit_parser::{
 };
 
 use crate::decode::signature;
-use crate::decode_types::OWN_PACKAGE;
 use crate::docs::SECTION;
 use crate::error::LoadError;
-use crate::facts::short_name;
+use crate::facts::{OWN_PACKAGE, short_name};
 use crate::sections::with_section;
 use crate::source::check_form;
 use crate::structure;

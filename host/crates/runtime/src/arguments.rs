@@ -2,7 +2,7 @@
 //!
 //! A hidden parameter takes its value from the context on every path and from nowhere else.
 
-use openprogram_core::decision::{check_arguments, fill_hidden};
+use openprogram_core::decision::{check_arguments, fill_hidden, hidden_values};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{Function, Parameter, ParameterSource};
 use openprogram_core::schema::{CheckError, CheckMode, Checked, Coercion, names_equal};
@@ -32,6 +32,32 @@ pub(crate) fn complete_arguments(
     let values =
         fill_hidden(function, value, context).map_err(|error| mismatch(function, &error))?;
     Ok(Arguments { values, coercions })
+}
+
+/// Checks what a function gave for all parameters of one that it imports, and fills in the hidden
+/// ones. No default holds: what is absent is the `none` that the caller gave. What it gave for hidden
+/// parameters is dropped and recorded, as on every path.
+///
+/// # Errors
+/// `invalid-argument`, with the path of the offending part.
+pub(crate) fn complete_import_arguments(
+    function: &Function,
+    given: &JsonObject,
+    context: &JsonObject,
+) -> Result<Arguments, Failure> {
+    let Checked {
+        mut value,
+        coercions,
+    } = check_arguments(function, given, CheckMode::Lenient)
+        .map_err(|error| mismatch(function, &error))?;
+    let hidden = hidden_values(function, context).map_err(|error| mismatch(function, &error))?;
+    value.extend(hidden);
+    let declared = function.parameters.iter().map(|p| &p.field.name);
+    let values = declared.filter_map(|name| value.shift_remove_entry(name));
+    Ok(Arguments {
+        values: values.collect(),
+        coercions,
+    })
 }
 
 /// Why a model's call cannot be made with these arguments.

@@ -6,12 +6,32 @@ use std::time::Duration;
 
 use openprogram_core::failure::Failure;
 use openprogram_core::function::FunctionRef;
-use openprogram_core::guest::{CallOutcome, CallReport, FunctionCall};
+use openprogram_core::guest::{CallError, CallOutcome, CallReport, FunctionCall};
 use openprogram_core::{Json, JsonObject};
 
 use crate::frame::Frame;
 use crate::ports::Ports;
 use crate::sources::until;
+
+/// What became of a body.
+pub(crate) struct BodyEnd {
+    /// Its result.
+    pub(crate) result: Result<Json, Failure>,
+    /// The function's own error, where it returned one: for those who know its type.
+    pub(crate) own_error: Option<Json>,
+    /// What it cost.
+    pub(crate) report: CallReport,
+}
+
+impl BodyEnd {
+    pub(crate) fn refused(failure: Failure) -> Self {
+        Self {
+            result: Err(failure),
+            own_error: None,
+            report: CallReport::default(),
+        }
+    }
+}
 
 /// Runs the function of a frame; one below no other call when its run has a place for it.
 pub(crate) async fn run_body(
@@ -19,11 +39,11 @@ pub(crate) async fn run_body(
     frame: &Arc<Frame>,
     function: &FunctionRef,
     arguments: JsonObject,
-) -> (Result<Json, Failure>, CallReport) {
+) -> BodyEnd {
     let _place = match frame.n_calls {
         1 => match ports.admission.call(frame.run.number).await {
             Ok(place) => Some(place),
-            Err(refused) => return (Err(refused), CallReport::default()),
+            Err(refused) => return BodyEnd::refused(refused),
         },
         _ => None,
     };
@@ -41,14 +61,30 @@ pub(crate) async fn run_body(
     // What is dropped is stopped, wherever it waits or computes.
     match until(called, ports.parts.timer.sleep(timeout)).await {
         Some(outcome) => ended(function, outcome),
-        None => (Err(timed_out(function, timeout)), CallReport::default()),
+        None => BodyEnd::refused(timed_out(function, timeout)),
     }
 }
 
-fn ended(function: &FunctionRef, outcome: CallOutcome) -> (Result<Json, Failure>, CallReport) {
-    let result = outcome.result;
-    let result = result.map_err(|error| error.to_failure(&function.name.to_string()));
-    (result, outcome.report)
+fn ended(function: &FunctionRef, outcome: CallOutcome) -> BodyEnd {
+    let CallOutcome { result, report } = outcome;
+    let name = function.name.to_string();
+    let failed = |error: CallError| {
+        let failure = error.to_failure(&name);
+        let own_error = match error {
+            CallError::Function(own) => Some(own),
+            _ => None,
+        };
+        (failure, own_error)
+    };
+    let (result, own_error) = match result.map_err(failed) {
+        Ok(value) => (Ok(value), None),
+        Err((failure, own_error)) => (Err(failure), own_error),
+    };
+    BodyEnd {
+        result,
+        own_error,
+        report,
+    }
 }
 
 /// The failure of a call that took longer than its author allows.

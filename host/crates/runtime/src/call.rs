@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 
 use crate::approval::approve_call;
 use crate::arguments::{Arguments, complete_arguments, hidden_names};
-use crate::body::run_body;
+use crate::body::{BodyEnd, run_body};
 use crate::conditions::{model_of, required_approval};
 use crate::events::Event;
 use crate::frame::{Frame, TurnTools};
@@ -58,6 +58,19 @@ pub(crate) struct CallEnd {
     pub(crate) node: Option<NodeId>,
     /// Its result.
     pub(crate) result: Result<Json, Failure>,
+    /// The function's own error, where it returned one and that was recorded.
+    pub(crate) own_error: Option<Json>,
+}
+
+impl CallEnd {
+    /// A call that ended before its function ran.
+    pub(crate) fn refused(failure: Failure) -> Self {
+        Self {
+            node: None,
+            result: Err(failure),
+            own_error: None,
+        }
+    }
 }
 
 /// Finds the function that `name` means to a component, its own first, and checks that it can be
@@ -72,14 +85,25 @@ pub(crate) fn find_function(
         .catalog
         .resolve(name, component)
         .map_err(|error| not_found(&error))?;
+    check_callable(ports, component, &function).map_err(|failure| match function.offer {
+        Offer::Offered => failure,
+        Offer::NotOfferable(_) => failure.with("path", name),
+    })?;
+    Ok(function)
+}
+
+/// Checks that a function can be offered and may be called by a component.
+pub(crate) fn check_callable(
+    ports: &Ports,
+    component: Option<&str>,
+    function: &FunctionRef,
+) -> Result<(), Failure> {
     if let Offer::NotOfferable(reason) = &function.offer {
         let message = format!("`{}` cannot be called: {reason}", function.name);
         return Err(Failure::new(FailureCode::InvalidArgument, message)
-            .with("function", function.name.to_string())
-            .with("path", name));
+            .with("function", function.name.to_string()));
     }
-    ports.parts.policy.check(component, &function)?;
-    Ok(function)
+    ports.parts.policy.check(component, function)
 }
 
 /// Calls a function by name for the function of `frame`. A refusal is kept in the caller's record.
@@ -150,20 +174,12 @@ async fn run_recorded(ports: &Arc<Ports>, parent: &Arc<Frame>, call: PlannedCall
     let function = Arc::clone(&call.function);
     if let Err(failure) = parent.count_call(&function, &ports.parts.limits) {
         parent.note_refusal(&failure);
-        return CallEnd {
-            node: None,
-            result: Err(failure),
-        };
+        return CallEnd::refused(failure);
     }
     let opened = ports.recorder.open(new_node(ports, parent, &call)).await;
     let open = match opened {
         Ok(open) => open,
-        Err(failure) => {
-            return CallEnd {
-                node: None,
-                result: Err(failure),
-            };
-        }
+        Err(failure) => return CallEnd::refused(failure),
     };
     let node = open.id().clone();
     // Whoever runs a function by hand has said so already.
@@ -187,14 +203,15 @@ async fn run_recorded(ports: &Arc<Ports>, parent: &Arc<Frame>, call: PlannedCall
         depth: parent.n_calls,
     });
     let approved = approve_call(ports, parent, &frame, required.as_ref()).await;
-    let Ran {
-        result,
-        report,
-        kept_from,
-    } = match approved {
+    let (ran, kept_from) = match approved {
         Ok(()) => run_or_find(ports, &frame, &function, call.arguments.values, is_tool).await,
-        Err(failure) => Ran::refused(failure),
+        Err(failure) => (BodyEnd::refused(failure), None),
     };
+    let BodyEnd {
+        result,
+        own_error,
+        report,
+    } = ran;
     frame.end();
     // A function that was stopped in the middle leaves nodes below it; they are closed before it.
     let settled = ports.recorder.settle().await;
@@ -206,61 +223,44 @@ async fn run_recorded(ports: &Arc<Ports>, parent: &Arc<Frame>, call: PlannedCall
         function: function.name.to_string(),
         status,
     });
+    let recorded = settled.and(closed);
     CallEnd {
         node: Some(node),
-        // A result that could not be recorded is not given out as if it had been.
-        result: settled.and(closed).and(result),
+        // What could not be recorded is not given out as if it had been.
+        own_error: own_error.filter(|_| recorded.is_ok()),
+        result: recorded.and(result),
     }
 }
 
-/// What became of the body of a call.
-struct Ran {
-    result: Result<Json, Failure>,
-    report: CallReport,
-    /// The earlier call whose result it is.
-    kept_from: Option<NodeId>,
-}
-
-impl Ran {
-    fn refused(failure: Failure) -> Self {
-        Self {
-            result: Err(failure),
-            report: CallReport::default(),
-            kept_from: None,
-        }
-    }
-}
-
-/// Runs the body; the call of a model may be answered with what the same call gave before.
+/// Runs the body; the call of a model may be answered with what the same call gave before, and that
+/// call is named then.
 async fn run_or_find(
     ports: &Arc<Ports>,
     frame: &Arc<Frame>,
     function: &FunctionRef,
     arguments: JsonObject,
     is_tool: bool,
-) -> Ran {
+) -> (BodyEnd, Option<NodeId>) {
     let timer = &ports.parts.timer;
     let caching = function.gating.cache.filter(|_| is_tool);
     let key = caching.map(|_| Key::of(function, &arguments, model_of(ports, frame)));
     let found = key.and_then(|key| ports.kept.find(&key, timer.elapsed()));
     if let Some((value, node)) = found {
-        return Ran {
+        let kept = BodyEnd {
             result: Ok(value),
+            own_error: None,
             report: CallReport::default(),
-            kept_from: Some(node),
         };
+        return (kept, Some(node));
     }
-    let (result, report) = run_body(ports, frame, function, arguments).await;
-    if let (Some(caching), Some(key), Some(node), Ok(value)) = (caching, key, &frame.node, &result)
+    let ended = run_body(ports, frame, function, arguments).await;
+    if let (Some(caching), Some(key), Some(node), Ok(value)) =
+        (caching, key, &frame.node, &ended.result)
     {
         let ends = timer.elapsed().saturating_add(caching.ttl);
         ports.kept.keep(key, value, node, ends);
     }
-    Ran {
-        result,
-        report,
-        kept_from: None,
-    }
+    (ended, None)
 }
 
 /// Marks a call as over also when it is cut off, and keeps for the record what it reached for. It is

@@ -86,6 +86,7 @@ mod ending;
 mod events;
 mod exec;
 mod frame;
+mod imported;
 mod joined;
 mod kept;
 mod ladder;

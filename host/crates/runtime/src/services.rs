@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use openprogram_core::Json;
 use openprogram_core::content::ThinkingLevel;
 use openprogram_core::failure::{Failure, FailureCode};
-use openprogram_core::function::RuntimeRef;
+use openprogram_core::function::{FunctionRef, RuntimeRef};
 use openprogram_core::grant::Access;
 use openprogram_core::guest::{
-    ApprovalRequest, Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, PickedOption,
-    StartedPick, StartedTurn, TurnWatcher, not_ones_own,
+    ApprovalRequest, Closing, DecisionRequest, ExecReply, ExecRequest, HostServices, ImportError,
+    PickedOption, StartedPick, StartedTurn, TurnWatcher, not_ones_own,
 };
 use openprogram_core::question::{AskReply, AskRequest};
 use openprogram_core::session::Usage;
+use openprogram_core::{Json, JsonObject};
 
 use crate::approval::approve_use;
 use crate::asking::{ask_user, can_ask};
@@ -25,6 +25,7 @@ use crate::decide::{make_decision, pick_option};
 use crate::events::Event;
 use crate::exec::{exec, start};
 use crate::frame::Frame;
+use crate::imported::call_import;
 use crate::limits::SYSTEM_BYTES_MAX;
 use crate::menu::render_for_frame;
 use crate::open_runtime::open_runtime;
@@ -195,6 +196,15 @@ impl HostServices for Services {
     async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure> {
         self.check_running()?;
         call_by_name(&self.ports, &self.frame, name, &arguments).await
+    }
+
+    async fn call_import(
+        &self,
+        function: &FunctionRef,
+        arguments: JsonObject,
+    ) -> Result<Json, ImportError> {
+        self.check_running().map_err(ImportError::Failed)?;
+        call_import(&self.ports, &self.frame, function, &arguments).await
     }
 
     async fn exec(&self, request: ExecRequest) -> Result<ExecReply, Failure> {

@@ -54,12 +54,12 @@ pub(crate) async fn run_function(
     let end = match bounded(ports, run_call(ports, &frame, call), stop).await {
         Ok(end) => end,
         Err(failure) => CallEnd {
-            result: Err(failure),
             // The node may have been closed a moment before, or never been opened.
             node: match ports.recorder.store().node(&node).await {
                 Ok(found) => found.map(|found| found.opened.id),
                 Err(_) => None,
             },
+            ..CallEnd::refused(failure)
         },
     };
     ports.keep_usage(&frame.run);

@@ -12,9 +12,7 @@ mod tests;
 
 pub(crate) use base64_text::{decode_bytes, encode_bytes};
 pub(crate) use from_json::{ConvertError, argument};
-#[cfg(test)]
-use to_json::OutputError;
-pub(crate) use to_json::{Output, ParseError, check_json_depth, parse_json, result};
+pub(crate) use to_json::{Output, OutputError, ParseError, check_json_depth, parse_json, result};
 
 /// The WIT form of a shown name.
 fn wit_name(shown: &str) -> String {

@@ -32,6 +32,11 @@ impl From<OutputError> for CallError {
 
 /// Counts what a result costs.
 pub(crate) struct Output {
+    /// What is converted, for people, and the limit of its bytes.
+    what: &'static str,
+    which: &'static str,
+    /// One value of it.
+    value: &'static str,
     bytes_left: u64,
     bytes_max: u64,
     depth_max: u64,
@@ -40,8 +45,23 @@ pub(crate) struct Output {
 impl Output {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
+            what: "result",
+            which: "result_bytes",
+            value: "result",
             bytes_left: limits.result_bytes,
             bytes_max: limits.result_bytes,
+            depth_max: limits.json_depth,
+        }
+    }
+
+    /// For all arguments that a function passes to one that it imports; as for a call by name.
+    pub(crate) fn of_arguments(limits: &Limits) -> Self {
+        Self {
+            what: "list of arguments",
+            which: "text_bytes",
+            value: "text",
+            bytes_left: limits.text_bytes,
+            bytes_max: limits.text_bytes,
             depth_max: limits.json_depth,
         }
     }
@@ -58,20 +78,20 @@ impl Output {
     }
 
     pub(crate) fn too_large(&self) -> LimitReached {
-        let max = self.bytes_max;
+        let (what, max) = (self.what, self.bytes_max);
         LimitReached::new(
-            "result_bytes",
+            self.which,
             max,
-            format!("the result is larger than {max} bytes"),
+            format!("the {what} is larger than {max} bytes"),
         )
     }
 
     fn too_deep(&self) -> OutputError {
-        let max = self.depth_max;
+        let (what, max) = (self.what, self.depth_max);
         OutputError::Limit(LimitReached::new(
             "json_depth",
             max,
-            format!("the result is nested deeper than {max} levels"),
+            format!("the {what} is nested deeper than {max} levels"),
         ))
     }
 }
@@ -243,9 +263,10 @@ fn embedded(text: &str, depth: u64, output: &mut Output) -> Result<Json, OutputE
     output.pay(text.len())?;
     parse_json(text, output.depth_max - depth).map_err(|error| match error {
         ParseError::TooDeep => output.too_deep(),
-        ParseError::Invalid(error) => {
-            OutputError::Invalid(format!("a result of type `json` is not JSON: {error}"))
-        }
+        ParseError::Invalid(error) => OutputError::Invalid(format!(
+            "a {} of type `json` is not JSON: {error}",
+            output.value
+        )),
     })
 }
 

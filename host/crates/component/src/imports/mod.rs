@@ -26,7 +26,7 @@ impl types::Host for CallState {}
 
 impl CallState {
     /// The services of this call.
-    fn services(&self) -> Result<Arc<dyn HostServices>, Failure> {
+    pub(crate) fn services(&self) -> Result<Arc<dyn HostServices>, Failure> {
         let services = self.services.as_ref().map(Arc::clone);
         services.ok_or_else(|| {
             Failure::new(

@@ -119,7 +119,7 @@ async fn missing_and_denied_imports_are_named_together() {
             .await
             .unwrap_err()
             .to_string(),
-        "the component imports what this host does not have: `acme:db/query@1.0.0`, \
+        "the component imports what this host does not have: \
          `openprogram:agentic/function@0.1.0` (nearest: `openprogram:agentic/functions@0.1.0`); \
          denied: sockets are not granted to components: `wasi:sockets/network@0.2.3`; HTTP \
          (`wasi:http`) can be granted, and a component that does without the network is built so \

@@ -3,6 +3,7 @@
 mod caches;
 mod calls;
 mod limit;
+mod links;
 mod load;
 mod metadata;
 mod model;

@@ -102,9 +102,29 @@ pub enum CallError {
         /// What is wrong with it.
         message: String,
     },
+    /// The function called another one by its types, as an import, and there is no value of these
+    /// types that could tell it why that failed.
+    #[error("the import `{import}` failed: {failure}")]
+    Import {
+        /// The function that was called.
+        import: String,
+        /// The component that has it; `None` where none is linked.
+        component: Option<String>,
+        /// Why it gave nothing.
+        failure: Box<Failure>,
+    },
     /// The host failed.
     #[error("the call failed in the host: {0}")]
     Internal(String),
+}
+
+/// Why a call of an import gave no result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ImportError {
+    /// The function returned its own error, which the type of the import has a place for.
+    Own(Json),
+    /// It was not called, or did not come to an end of its own.
+    Failed(Failure),
 }
 
 impl CallError {
@@ -150,12 +170,50 @@ impl CallError {
             Self::Denied { what, message } => Failure::new(FailureCode::Denied, message.clone())
                 .with("function", function)
                 .with("what", what.clone()),
+            Self::Import {
+                import,
+                component,
+                failure,
+            } => import_failure(function, (import, component.as_deref()), failure),
             Self::Internal(message) => {
                 Failure::new(FailureCode::Internal, message.clone()).with("function", function)
             }
         }
     }
 }
+
+/// The failure of a function that stopped because its import failed. The code and the details are
+/// those of what failed in the end, so that whoever is told can act on it; the message names both
+/// ends of a chain of imports, and the details what is between.
+fn import_failure(
+    function: &str,
+    (import, component): (&str, Option<&str>),
+    failure: &Failure,
+) -> Failure {
+    let mut details = failure.details.clone();
+    let cause = details.get(CAUSE).and_then(Json::as_str);
+    let cause = cause.unwrap_or(&failure.message).to_owned();
+    let of = component.map_or_else(String::new, |name| format!(" (of `{name}`)"));
+    let message = format!("`{function}` stopped: its import `{import}`{of} failed: {cause}");
+    let mut imports = vec![Json::from(import)];
+    if let Some(Json::Array(further)) = details.shift_remove(IMPORTS) {
+        imports.extend(further.into_iter().take(IMPORTS_MAX - 1));
+    }
+    details.insert(IMPORTS.to_owned(), imports.into());
+    details.insert(CAUSE.to_owned(), cause.into());
+    Failure {
+        code: failure.code,
+        message,
+        details,
+    }
+}
+
+/// The detail that lists the imports that failed because of each other, the outermost first.
+const IMPORTS: &str = "imports";
+/// How many of them are listed; more take part only where functions call each other in circles.
+const IMPORTS_MAX: usize = 16;
+/// The detail that holds the message of what failed in the end.
+const CAUSE: &str = "cause";
 
 /// Runs functions.
 #[async_trait]

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::call::ImportError;
 use super::decision::{DecisionRequest, PickedOption};
 use super::started::{StartedPick, StartedTurn, TurnWatcher};
 use super::turn::{Closing, ExecReply, ExecRequest};
-use crate::Json;
 use crate::content::ThinkingLevel;
 use crate::failure::{Failure, FailureCode};
-use crate::function::RuntimeRef;
+use crate::function::{FunctionRef, RuntimeRef};
 use crate::grant::{Access, GrantKind};
 use crate::question::{AskReply, AskRequest, Sending};
 use crate::session::Usage;
+use crate::{Json, JsonObject};
 
 /// Something that a person has to agree to before it happens: a use of a grant that asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,6 +150,23 @@ pub trait HostServices: Send + Sync {
 
     /// Calls a function by name.
     async fn call(&self, name: &str, arguments: Json) -> Result<Json, Failure>;
+
+    /// Calls a function that the caller imports by its types. `arguments` holds all of its
+    /// parameters by shown name; what stands there for hidden ones is not used.
+    ///
+    /// The default refuses: not every service has functions of other components.
+    async fn call_import(
+        &self,
+        function: &FunctionRef,
+        arguments: JsonObject,
+    ) -> Result<Json, ImportError> {
+        let _ = arguments;
+        let message = format!("`{}` is not offered here", function.name);
+        Err(ImportError::Failed(Failure::new(
+            FailureCode::Denied,
+            message,
+        )))
+    }
 
     /// Makes one turn and gives its text.
     ///

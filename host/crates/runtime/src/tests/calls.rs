@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::{Expect, expect};
 use openprogram_core::Json;
 use openprogram_core::function::Offer;
-use openprogram_core::guest::{CallError, CallReport};
+use openprogram_core::guest::{CallError, CallReport, ImportError};
 use openprogram_core::schema::{IntegerKind, Type};
 use serde_json::json;
 
@@ -436,4 +436,100 @@ async fn a_handle_that_outlives_its_call_is_refused() {
     let services = kept.lock().unwrap().take().unwrap();
     let late = services.call("keeps", json!({})).await.unwrap_err();
     assert_eq!(late.message, "the call that asks is over");
+}
+
+/// A function with a default and a hidden parameter, as another component has it.
+fn greet() -> openprogram_core::function::Function {
+    let count = Type::Option(Box::new(Type::Integer(IntegerKind::U8)));
+    let parameters = [
+        text("who"),
+        with_default("count", count, json!(3)),
+        hidden("session_id"),
+    ];
+    function("shop", "greet", "Greets.", parameters)
+}
+
+/// Calls `greet` as an import: with nothing for what has a default, and a value for what is hidden.
+async fn import(call: NativeCall) -> Result<Json, CallError> {
+    let arguments = object(json!({"who": "Ada", "count": null, "session_id": "made up"}));
+    match call
+        .services
+        .call_import(&Arc::new(greet()), arguments)
+        .await
+    {
+        Ok(value) => Ok(value),
+        Err(ImportError::Own(error)) => Ok(json!({"own": error})),
+        Err(ImportError::Failed(failure)) => Err(passed_on(failure)),
+    }
+}
+
+/// Fails with something that looks like a failure of the host.
+async fn refuse(_call: NativeCall) -> Result<Json, CallError> {
+    let failure = json!({"code": "denied", "message": "not today", "details": {}});
+    Err(CallError::Function(failure))
+}
+
+fn importing(with_refusal: bool, is_granted: bool) -> Runtime {
+    let functions = NativeFunctions::default().with(function("desk", "import", "", []), import);
+    let functions = if with_refusal {
+        functions.with(greet(), refuse)
+    } else {
+        functions.with(greet(), echo)
+    };
+    let catalog = functions.catalog();
+    runtime_with(functions, |parts| {
+        if is_granted {
+            let granted = parts.policy.grant(&catalog, "desk", "greet");
+            granted.unwrap();
+        }
+    })
+}
+
+async fn check_import(runtime: &Runtime, expected: Expect) {
+    let mut request = RunRequest::new("import");
+    request.context = object(json!({"session_id": "S1"}));
+    let outcome = runtime.run_function(request).await;
+    let graph = graph(runtime, &outcome).await;
+    expected.assert_eq(&format!("{}\n{graph}", told(&outcome)));
+}
+
+#[tokio::test]
+async fn an_import_has_no_defaults_and_takes_hidden_values_from_the_context() {
+    check_import(&importing(false, true), expect![[r#"
+        {"ok":{"who":"Ada","session_id":"S1"}}
+        1 code test:desk/api.import
+          in   {}
+          fact access=[{"kind":"calls","what":"call test:shop/api.greet","grant":"greet","n":1}]
+          out  {"who":"Ada","session_id":"S1"}
+        2 code test:shop/api.greet caller=1
+          in   {"who":"Ada","session_id":"S1"}
+          fact hidden_arguments=["session_id"]
+          fact coerced=[{"path":"session_id","what":"never taken from a reply or a caller, dropped"}]
+          out  {"who":"Ada","session_id":"S1"}
+    "#]]).await;
+}
+
+#[tokio::test]
+async fn an_import_tells_an_error_of_the_function_from_one_of_the_host() {
+    check_import(&importing(true, true), expect![[r#"
+        {"ok":{"own":{"code":"denied","message":"not today","details":{}}}}
+        1 code test:desk/api.import
+          in   {}
+          fact access=[{"kind":"calls","what":"call test:shop/api.greet","grant":"greet","n":1}]
+          out  {"own":{"code":"denied","message":"not today","details":{}}}
+        2 code test:shop/api.greet caller=1
+          in   {"who":"Ada","session_id":"S1"}
+          fact hidden_arguments=["session_id"]
+          fact coerced=[{"path":"session_id","what":"never taken from a reply or a caller, dropped"}]
+          denied: not today
+    "#]]).await;
+    check_import(&importing(true, false), expect![[r#"
+        {"code":"denied","message":"`desk` may not call `test:shop/api.greet`","details":{"what":"call test:shop/api.greet","how_to_allow":"openprogram grant desk --call test:shop/api.greet"}}
+        1 code test:desk/api.import
+          in   {}
+          fact n_refused=1
+          fact refused=[{"code":"denied","message":"`desk` may not call `test:shop/api.greet`","details":{"what":"call test:shop/api.greet","how_to_allow":"openprogram grant desk --call test:shop/api.greet"}}]
+          fact access=[{"kind":"calls","what":"call test:shop/api.greet","refused":"`desk` may not call `test:shop/api.greet`","needed":"test:shop/api.greet","n":1}]
+          denied: `desk` may not call `test:shop/api.greet`
+    "#]]).await;
 }
