@@ -17,7 +17,8 @@ pub(super) const PROVIDERS: Arrows = Arrows {
         ("checks", &["profile", "failure"]),
         ("thinking", &["profile"]),
         ("transport", &["failure"]),
-        ("exchange", &["sse", "failure", "transport"]),
+        ("redact", &[]),
+        ("exchange", &["sse", "failure", "redact", "transport"]),
         (
             "anthropic",
             &[

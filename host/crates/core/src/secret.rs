@@ -2,12 +2,14 @@
 //! stars wherever it is printed, and becomes a header at the last moment. Nothing here looks for one:
 //! the binary hands them in.
 
+mod forms;
+
 use std::fmt;
+
+pub use forms::{SECRET_BYTES_MIN, SecretForms, forms_of, forms_of_basic};
 
 /// What stands in place of a secret.
 const STARS: &str = "***";
-/// A shorter text is too common to be taken out of messages.
-const REDACTED_BYTES_MIN: usize = 4;
 
 /// A key, or another secret.
 #[derive(Clone, PartialEq, Eq)]
@@ -39,22 +41,32 @@ impl Secret {
     /// A text of others without the key; some servers repeat the key they refuse.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        if self.0.len() < REDACTED_BYTES_MIN {
-            return text.to_owned();
+        self.forms().replace(text, STARS)
+    }
+
+    /// The forms in which others may repeat it; none of one that is too short.
+    #[must_use]
+    pub fn forms(&self) -> SecretForms {
+        if self.0.len() < SECRET_BYTES_MIN {
+            return SecretForms::default();
         }
-        text.replace(&self.0, STARS)
+        SecretForms::new(forms_of(self.0.as_bytes()))
     }
 
     /// The same for a text that was cut: the beginning of a key at its end goes too.
     #[must_use]
     pub fn redact_with_end(&self, text: &str) -> String {
-        let mut text = self.redact(text);
-        let starts = (REDACTED_BYTES_MIN..self.0.len()).rev();
-        let cut = starts
-            .filter_map(|length| self.0.get(..length))
-            .find(|start| text.ends_with(start));
-        if let Some(start) = cut {
-            text.truncate(text.len() - start.len());
+        let forms = self.forms();
+        let mut text = forms.replace(text, STARS);
+        let starts = forms.in_text().filter_map(|form| {
+            let mut lengths = (SECRET_BYTES_MIN..form.len()).rev();
+            lengths.find(|length| {
+                form.get(..*length)
+                    .is_some_and(|start| text.ends_with(start))
+            })
+        });
+        if let Some(length) = starts.max() {
+            text.truncate(text.len() - length);
             text.push_str(STARS);
         }
         text
@@ -89,6 +101,28 @@ mod tests {
         ] {
             assert_eq!(key.redact_with_end(text), expected);
         }
+    }
+
+    #[test]
+    fn a_key_is_taken_out_of_messages_in_other_forms_too() {
+        let key = Secret::new("sk/12345+6");
+        let forms = [
+            "c2svMTIzNDUrNg==",
+            "6+54321/ks",
+            "sk%2F12345%2B6",
+            "736b2f31323334352b36",
+            "sk\\/12345+6",
+        ];
+        for form in forms {
+            let told = key.redact(&format!("key {form} is wrong"));
+            assert!(
+                told.starts_with("key ***") && told.ends_with(" is wrong"),
+                "{told}"
+            );
+            assert!(!told.contains("345"), "{told}");
+        }
+        assert_eq!(key.redact_with_end("bad 6+5432"), "bad ***");
+        assert_eq!(format!("{:?}", key.forms()), "***");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use openprogram_core::llm::{EventSink, LlmFailure, ModelReply};
 
 use crate::failure;
+use crate::redact::{self, Redacting};
 use crate::sse::{SseDecoder, SseEvent};
 use crate::transport::{Post, Reply, Transport};
 
@@ -35,7 +36,8 @@ pub(crate) trait Decoder: Send {
     fn finish(self, sink: &dyn EventSink) -> Result<ModelReply, LlmFailure>;
 }
 
-/// Sends a request and reads its reply. No failure tells the key, wherever the server put it.
+/// Sends a request and reads its reply. Nothing that comes of it tells the key, wherever the server
+/// put it.
 pub(crate) async fn exchange<D: Decoder>(
     transport: &Transport,
     post: Post<'_>,
@@ -43,8 +45,15 @@ pub(crate) async fn exchange<D: Decoder>(
     sink: &dyn EventSink,
 ) -> Result<ModelReply, LlmFailure> {
     let key = post.key;
-    let replied = reply_to(transport, post, decoder, sink).await;
-    replied.map_err(|failure| failure::without_key(failure, key))
+    let forms = redact::forms_of(key);
+    let redacting = Redacting::new(&forms, sink);
+    match reply_to(transport, post, decoder, &redacting).await {
+        Ok(reply) => {
+            redacting.finish();
+            Ok(redact::without_key(reply, &forms))
+        }
+        Err(failure) => Err(failure::without_key(failure, key)),
+    }
 }
 
 async fn reply_to<D: Decoder>(

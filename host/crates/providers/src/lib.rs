@@ -14,6 +14,7 @@ mod history;
 pub mod known;
 pub mod openai;
 pub mod profile;
+mod redact;
 pub mod registry;
 #[cfg(test)]
 mod replay;

@@ -250,6 +250,17 @@ async fn a_status_is_classified_with_its_hint_and_without_the_key() {
     let message = "401 Unauthorized: key *** is unknown";
     let expected = failure(LlmReason::Auth, false, 401, message);
     assert_eq!(answered(bad_key).await, Err(expected));
+
+    for told in [
+        "c2stdmVyeS1zZWNyZXQ=",
+        "terces-yrev-ks",
+        "736b2d766572792d736563726574",
+    ] {
+        let bad_key = document("401 Unauthorized", "", &format!("key {told} is unknown"));
+        let message = answered(bad_key).await.unwrap_err().message;
+        let is_clean = message.starts_with("401 Unauthorized: key ***") && message.len() < 60;
+        assert!(is_clean, "{message}");
+    }
 }
 
 #[tokio::test]

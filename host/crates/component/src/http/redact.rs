@@ -1,25 +1,16 @@
 //! Takes secrets out of what comes back: headers, bodies in pieces, logs.
 //!
-//! Every byte of a find becomes a star, so that lengths stay true. Found are the value itself and
-//! what common servers make of it: base64 (also within a longer text), percent-encoding, a JSON
-//! string, hexadecimal; of a value that was sent as `Basic`, what it encodes. Whatever else a server
-//! computes from it is not recognised.
+//! Every byte of a find becomes a star, so that lengths stay true. What is found is told by
+//! `core::secret`; of a value that was sent as `Basic`, what it encodes is found too.
 
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use openprogram_core::grant::{HttpTarget, SecretGrant};
+use openprogram_core::secret::{SecretForms, forms_of, forms_of_basic};
 
 use crate::permissions::Permissions;
-
-/// A shorter form is too common to be taken out of texts.
-pub(super) const SECRET_BYTES_MIN: usize = 4;
-/// A shorter part of an encoding says too little, and stands everywhere.
-const ENCODED_BYTES_MIN: usize = 6;
-const STAR: u8 = b'*';
 
 /// What is taken out of what comes back to a component.
 ///
@@ -65,17 +56,13 @@ impl Patterns {
 
     /// A text for people without any secret.
     pub(crate) fn clean(&self, text: String) -> String {
-        self.all.clean(text)
+        self.all.0.clean(text)
     }
 }
 
-/// The forms of some secrets, the longest first.
+/// The forms of some secrets.
 #[derive(Debug, Default)]
-pub(super) struct Forms {
-    forms: Vec<Vec<u8>>,
-    /// Whether a form begins with this byte.
-    starts: Vec<bool>,
-}
+pub(super) struct Forms(SecretForms);
 
 impl Forms {
     /// Those of the secrets that are set and have a grant like this.
@@ -97,49 +84,12 @@ impl Forms {
                 forms.extend(forms_of_basic(secret.expose()));
             }
         }
-        Self::new(forms)
-    }
-
-    fn new(mut forms: Vec<Vec<u8>>) -> Self {
-        forms.retain(|form| form.len() >= SECRET_BYTES_MIN);
-        forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        forms.dedup();
-        let mut starts = vec![false; 256];
-        for form in &forms {
-            if let Some(start) = form.first().and_then(|b| starts.get_mut(usize::from(*b))) {
-                *start = true;
-            }
-        }
-        Self { forms, starts }
-    }
-
-    /// Whether there is nothing to take out.
-    fn is_empty(&self) -> bool {
-        self.forms.is_empty()
-    }
-
-    /// How many bytes at the end of a text may be the beginning of a secret, whatever they are.
-    fn n_open(&self) -> usize {
-        let longest = self.forms.first().map_or(0, Vec::len);
-        longest.saturating_sub(1)
-    }
-
-    /// A whole text without secrets.
-    fn clean(&self, text: String) -> String {
-        if self.is_empty() {
-            return text;
-        }
-        let mut bytes = text.into_bytes();
-        let end = bytes.len();
-        self.cover(&mut bytes, end);
-        // A form is a whole text and stars are ASCII, so it is valid as it was.
-        String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        Self(SecretForms::new(forms))
     }
 
     /// Headers without secrets. One that has a secret in its name is left out.
     pub(super) fn clean_headers(&self, headers: HeaderMap) -> HeaderMap {
-        if self.is_empty() {
+        if self.0.is_empty() {
             return headers;
         }
         let mut cleaned = HeaderMap::with_capacity(headers.len());
@@ -154,7 +104,7 @@ impl Forms {
             }
             let mut bytes = value.as_bytes().to_vec();
             let end = bytes.len();
-            self.cover(&mut bytes, end);
+            self.0.cover(&mut bytes, end);
             let value = HeaderValue::from_bytes(&bytes).unwrap_or(value);
             cleaned.append(name, value);
         }
@@ -164,84 +114,9 @@ impl Forms {
     /// Names are lower case on arrival.
     fn is_in_name(&self, name: &HeaderName) -> bool {
         let name = name.as_str();
-        let forms = self.forms.iter().filter_map(|f| str::from_utf8(f).ok());
-        forms
-            .map(str::to_ascii_lowercase)
-            .any(|form| name.contains(&form))
+        let mut forms = self.0.in_text().map(str::to_ascii_lowercase);
+        forms.any(|form| name.contains(&form))
     }
-
-    /// Covers with stars every find that begins before `end`.
-    fn cover(&self, bytes: &mut [u8], end: usize) {
-        let mut at = 0;
-        while at < end
-            && let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty())
-        {
-            let is_start = rest.first().and_then(|b| self.starts.get(usize::from(*b)));
-            let found = (is_start == Some(&true))
-                .then(|| self.forms.iter().find(|form| rest.starts_with(form)))
-                .flatten();
-            match found {
-                Some(form) => {
-                    rest.iter_mut().take(form.len()).for_each(|b| *b = STAR);
-                    at += form.len();
-                }
-                None => at += 1,
-            }
-        }
-    }
-}
-
-/// A value as servers may repeat it.
-fn forms_of(value: &[u8]) -> Vec<Vec<u8>> {
-    let mut forms = vec![value.to_vec()];
-    for alphabet in [&STANDARD, &URL_SAFE] {
-        forms.extend((0..3).filter_map(|before| within_base64(alphabet, value, before)));
-    }
-    let hex = |format: fn(&u8) -> String| value.iter().map(format).collect::<String>();
-    forms.push(hex(|b| format!("{b:02x}")).into_bytes());
-    forms.push(hex(|b| format!("{b:02X}")).into_bytes());
-    let percent = |format: fn(u8) -> String| -> Vec<u8> {
-        let one = |b: &u8| match b {
-            b'-' | b'.' | b'_' | b'~' => char::from(*b).to_string(),
-            b if b.is_ascii_alphanumeric() => char::from(*b).to_string(),
-            b => format(*b),
-        };
-        value.iter().map(one).collect::<String>().into_bytes()
-    };
-    forms.push(percent(|b| format!("%{b:02X}")));
-    forms.push(percent(|b| format!("%{b:02x}")));
-    if let Ok(text) = str::from_utf8(value) {
-        let quoted = serde_json::Value::from(text).to_string();
-        let inner = quoted.trim_start_matches('"').strip_suffix('"');
-        let inner = inner.unwrap_or_default();
-        forms.push(inner.as_bytes().to_vec());
-        forms.push(inner.replace('/', "\\/").into_bytes());
-    }
-    forms
-}
-
-/// The part of a base64 text that a value alone decides, when so many bytes (modulo 3) stand before
-/// it.
-fn within_base64(alphabet: &impl base64::Engine, value: &[u8], before: usize) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; before];
-    bytes.extend_from_slice(value);
-    let encoded = alphabet.encode(&bytes);
-    let from = (before * 8).div_ceil(6);
-    let to = bytes.len() * 8 / 6;
-    let part = encoded.get(from..to)?;
-    (part.len() >= ENCODED_BYTES_MIN).then(|| part.as_bytes().to_vec())
-}
-
-/// What a `Basic` value encodes: user and password, and the password.
-fn forms_of_basic(value: &str) -> Vec<Vec<u8>> {
-    let Ok(decoded) = STANDARD.decode(value) else {
-        return Vec::new();
-    };
-    let colon = decoded.iter().position(|b| *b == b':');
-    let password = colon.and_then(|at| decoded.get(at + 1..));
-    let mut forms = password.map(forms_of).unwrap_or_default();
-    forms.extend(forms_of(&decoded));
-    forms
 }
 
 /// Takes secrets out of a body that comes in pieces.
@@ -259,7 +134,7 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) fn new(forms: Option<Arc<Forms>>) -> Self {
         Self {
-            forms: forms.filter(|forms| !forms.is_empty()),
+            forms: forms.filter(|forms| !forms.0.is_empty()),
             held: Vec::new(),
         }
     }
@@ -271,8 +146,8 @@ impl Stream {
         };
         let mut bytes = std::mem::take(&mut self.held);
         bytes.extend_from_slice(&piece);
-        let settled = bytes.len().saturating_sub(forms.n_open());
-        forms.cover(&mut bytes, settled);
+        let settled = bytes.len().saturating_sub(forms.0.n_open());
+        forms.0.cover(&mut bytes, settled);
         self.held = bytes.split_off(settled);
         bytes.into()
     }
@@ -282,7 +157,7 @@ impl Stream {
         let mut bytes = std::mem::take(&mut self.held);
         if let Some(forms) = &self.forms {
             let end = bytes.len();
-            forms.cover(&mut bytes, end);
+            forms.0.cover(&mut bytes, end);
         }
         bytes.into()
     }
@@ -290,6 +165,8 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
     use openprogram_core::grant::Grants;
     use openprogram_core::secret::Secret;
 
@@ -332,7 +209,7 @@ mod tests {
                 "pieces of {size}"
             );
         }
-        assert_eq!(forms.clean(text.to_owned()), expected);
+        assert_eq!(forms.0.clean(text.to_owned()), expected);
     }
 
     #[test]
@@ -411,7 +288,7 @@ mod tests {
     fn base64_of_a_text_around_the_secret_does_not_hide_it() {
         for before in ["", "u", "us", "use", "user:"] {
             let encoded = STANDARD.encode(format!("{before}hunter2-hunter2{before}"));
-            let cleaned = bearer("hunter2-hunter2").clean(encoded);
+            let cleaned = bearer("hunter2-hunter2").0.clean(encoded);
             let decoded = STANDARD.decode(cleaned.replace('*', "A")).unwrap();
             let decoded = String::from_utf8_lossy(&decoded).into_owned();
             assert!(!decoded.contains("unter"), "{before}: {decoded}");

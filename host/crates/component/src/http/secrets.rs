@@ -8,11 +8,11 @@ use std::net::IpAddr;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, RANGE, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use openprogram_core::grant::{Access, AddressKind, Grant, GrantKind, SecretGrant, address_kind};
+use openprogram_core::secret::SECRET_BYTES_MIN;
 use wasmtime_wasi_http::Error;
 
 use super::call::HttpCall;
 use super::gate::Wanted;
-use super::redact::SECRET_BYTES_MIN;
 use super::stop::Stop;
 
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
