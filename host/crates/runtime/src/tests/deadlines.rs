@@ -223,3 +223,39 @@ async fn a_call_that_was_cut_off_can_ask_for_nothing_any_more() {
     let late = services.exec(turn(&[])).await.unwrap_err();
     assert_eq!(late.code.as_str(), "cancelled");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_turn_replaces_the_default_and_never_the_bound_of_the_run() {
+    let ended_after = async |asked: Option<u64>, run_ms: Option<u64>| {
+        let start = Instant::now();
+        let request = ExecRequest {
+            timeout_ms: asked,
+            ..turn(&["wait-for-ever"])
+        };
+        let functions = with_endless(working(request), &Arc::default());
+        let replies = vec![call("a", "wait-for-ever", "{}")];
+        let model = Arc::new(ScriptedProvider::new(replies));
+        let (_, outcome) = run_work(functions, model, |parts| {
+            parts.exec_timeout = Some(SECOND);
+            parts.limits.run_ms = run_ms;
+        })
+        .await;
+        let failure = told(&outcome);
+        (start.elapsed(), failure["details"].clone())
+    };
+    let (time, details) = ended_after(None, None).await;
+    assert_eq!(
+        (time, details["reason"].as_str()),
+        (SECOND, Some("timeout"))
+    );
+    let (time, details) = ended_after(Some(50_000), None).await;
+    assert_eq!(
+        (time, details["reason"].as_str()),
+        (50 * SECOND, Some("timeout"))
+    );
+    let (time, details) = ended_after(Some(50_000), Some(2_000)).await;
+    assert_eq!(
+        (time, details["which"].as_str()),
+        (2 * SECOND, Some("run_ms"))
+    );
+}
