@@ -152,6 +152,7 @@ mod value;
 
 pub use ending::Ending;
 pub use failure::{DecisionKind, Failure, FailureKind, StructuredCode};
+pub use media::CacheTtl;
 pub use openprogram_guest_macros::functions;
 pub use reply::{Reply, Usage};
 pub use runtime::Runtime;

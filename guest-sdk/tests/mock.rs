@@ -142,7 +142,7 @@ fn everything_that_a_request_says_is_kept() {
     assert_eq!(asked[0].text(), "Look.\n\nAnd listen.");
     assert_eq!(asked[0].system, ["Be kind.", "Be brief."]);
     assert_eq!(asked[0].thinking_level, ThinkingLevel::High);
-    assert_eq!(asked[0].n_cache_marks, 1);
+    assert_eq!(asked[0].cache_marks, [None]);
     let media = asked[0].media.iter();
     let media: Vec<_> = media
         .map(|medium| (medium.kind, medium.data.len(), medium.path.as_str()))

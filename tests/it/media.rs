@@ -8,8 +8,12 @@ use expect_test::{Expect, expect};
 use openprogram_core::Json;
 use openprogram_core::content::ContentBlock;
 use openprogram_runtime::testing::{ScriptedProvider, ScriptedReply};
+use openprogram_tests::cli;
 use openprogram_tests::host::{RunningHost, TestHost, named};
+use openprogram_tests::web::{Answer, Asked, Server};
 use serde_json::json;
+
+use crate::cli::BINARY;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 const MP3: &[u8] = b"ID3\x04\0\0\0\0\0\0";
@@ -59,7 +63,7 @@ fn blocks(model: &ScriptedProvider) -> Vec<String> {
     let blocks = said.flat_map(|message| &message.content).skip(1);
     let word = |block: &ContentBlock| match block.as_media() {
         Some(media) => format!("{} {}", media.mime_type, media.data.len()),
-        None if block.is_cache_mark() => "mark".to_owned(),
+        None if block.is_cache_mark() => format!("{block:?}"),
         None => block.as_text().unwrap_or("other").to_owned(),
     };
     blocks.map(word).collect()
@@ -75,7 +79,7 @@ async fn looker_shows_files_whose_bytes_it_never_holds() {
         "photos/deep/clip.mp4",
         "photos/film.mp4"
     ]);
-    let arguments = json!({"prompt": "look", "files": files, "mark": true});
+    let arguments = json!({"prompt": "look", "files": files, "mark": true, "hour": true});
     let outcome = host.run("show", arguments).await;
     outcome.result.unwrap();
     assert_eq!(
@@ -86,7 +90,8 @@ async fn looker_shows_files_whose_bytes_it_never_holds() {
             "audio/mpeg 10",
             "image/png 16",
             "video/mp4 16",
-            "mark"
+            "CacheMark(Usual)",
+            "CacheMark(Hour)"
         ]
     );
     let nodes = host.nodes(&outcome.session.unwrap()).await;
@@ -259,6 +264,113 @@ async fn looker_may_show_so_much_of_each_kind_and_no_more() {
     ] {
         let failure = host.failure("show", arguments).await;
         assert_eq!(named(&failure), expected);
+    }
+    assert_eq!(model.n_left(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn looker_tells_anthropic_how_long_to_keep_what_comes_again() {
+    let message = json!({
+        "id": "m", "type": "message", "role": "assistant", "model": "m",
+        "content": [{"type": "text", "text": "Seen."}], "stop_reason": "end_turn",
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    });
+    let json = ["content-type: application/json"];
+    let server = Server::start(move |_: &Asked| Answer::of("200 OK", &json, &message.to_string()));
+    let server = server.await;
+    let file = format!(
+        "model = \"home:m\"\n[providers.home]\nprotocol = \"anthropic\"\nbase_url = \"{}\"\n\
+         [[profiles]]\nprotocol = \"anthropic\"\nmax_output_tokens = 100\n[components]\n\
+         looker = \"looker.wasm\"\n",
+        server.url("")
+    );
+    let project = cli::Project::new(BINARY).guests(&["looker"]);
+    let project = project.file("openprogram.toml", file);
+    for (set, kept) in [
+        ("mark", json!({"type": "ephemeral"})),
+        ("hour", json!({"type": "ephemeral", "ttl": "1h"})),
+    ] {
+        let given = format!("{set}=true");
+        let run = ["run", "show", "--arg", "prompt=A book.", "--arg", &given];
+        let ran = project.run(&run);
+        assert_eq!((ran.code, ran.stdout.trim()), (0, "Seen."), "{ran:?}");
+        let asked = server.asked().pop().unwrap();
+        let body: Json = serde_json::from_slice(&asked.body).unwrap();
+        let parts = body["messages"][0]["content"].as_array().unwrap();
+        let told = json!({"type": "text", "text": "A book.", "cache_control": kept});
+        assert_eq!(parts.last(), Some(&told));
+    }
+}
+
+#[tokio::test]
+async fn looker_decides_by_what_it_shows() {
+    let pick = || ScriptedReply::from(r#"{"call": "dog"}"#);
+    let model = Arc::new(ScriptedProvider::new([
+        "A bird.".into(),
+        pick(),
+        pick(),
+        pick(),
+    ]));
+    let project = Project::new();
+    let host = project.host(&["ro:photos"], &model).await;
+    let files = json!(["photos/deep/clip.mp4"]);
+    let arguments = json!({"prompt": "What is it?", "image": base64(PNG), "files": files});
+    let outcome = host.run("decide", arguments).await;
+    assert_eq!(outcome.result.unwrap(), "a dog");
+    let shown = blocks(&model);
+    assert_eq!(shown[..2], ["image/png 16", "image/png 16"]);
+    assert!(shown[2].starts_with("What is it?"), "{shown:?}");
+    // Asked again, it is shown again.
+    let all = shown.iter().filter(|block| *block == "image/png 16");
+    assert_eq!(all.count(), 4);
+    let nodes = host.nodes(&outcome.session.unwrap()).await;
+    expect![[r#"[{"part":1,"said":"video/mp4","found":"image/png"}]"#]]
+        .assert_eq(&nodes[1].opened.facts["media_mismatch"].to_string());
+    // A reply of elsewhere that picks nothing is asked about with what is shown.
+    let arguments = json!({"prompt": "", "audio": base64(MP3), "reply": "No."});
+    assert_eq!(host.call("decide", arguments).await.unwrap(), "a dog");
+    let arguments = json!({"prompt": "What is it?", "video": base64(MP4)});
+    assert_eq!(host.call("decide", arguments).await.unwrap(), "a dog");
+    let shown = blocks(&model);
+    for word in ["audio/mpeg 10", "video/mp4 16"] {
+        assert!(shown.iter().any(|block| block == word), "{word}: {shown:?}");
+    }
+}
+
+#[tokio::test]
+async fn looker_decides_by_no_file_that_it_may_not_show() {
+    let (project, model) = (Project::new(), model());
+    let host = project.host(&["ro:photos"], &model).await;
+    let files = |path: &str| json!({"prompt": "x", "files": [path]});
+    let secret = "beside/secret.png";
+    for (function, arguments, expected) in [
+        (
+            "decide",
+            files(secret),
+            "denied read beside/secret.png: `looker` may not read `beside/secret.png`: it lies in no \
+             granted folder",
+        ),
+        (
+            "decide",
+            files("photos/none.png"),
+            "invalid-argument media[0]: `photos/none.png` is not there",
+        ),
+        (
+            "decide",
+            files("photos/notes.txt"),
+            "invalid-argument media[0]: `photos/notes.txt` is no picture (PNG, JPEG, GIF, WebP), no \
+             film (MP4, QuickTime, WebM, Matroska, MPEG, AVI) and no sound (WAV, MP3, M4A, AAC, Ogg, \
+             FLAC, AIFF): its first bytes are of another kind",
+        ),
+        (
+            "close",
+            json!({"path": "photos/a.png"}),
+            "invalid-argument media: a turn that closes with a decision shows what its request \
+             shows; leave pictures, films and sound out of the menu",
+        ),
+    ] {
+        let failure = host.failure(function, arguments).await;
+        assert_eq!(format!("{}: {failure}", named(&failure)), expected);
     }
     assert_eq!(model.n_left(), 1);
 }

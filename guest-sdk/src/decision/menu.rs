@@ -13,7 +13,7 @@ use crate::{ExportedFunction, Failure, Json, Runtime, Value};
 /// is reported by [`make`](super::make) and [`pick`](super::pick) before any model is asked.
 #[derive(Debug)]
 pub struct Menu<'a> {
-    raw: raw::Menu,
+    pub(crate) raw: raw::Menu,
     closures: Closures<'a>,
     /// The first value that could not be written as JSON.
     failure: Option<Failure>,

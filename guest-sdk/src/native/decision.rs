@@ -4,11 +4,12 @@ use std::cell::RefCell;
 
 use serde_json::{Map, json};
 
+use super::request::{file, medium};
 use super::runtime::{Request, Runtime, Turn};
 use super::script::{Ending, what};
 use super::{list, needed, same, with_script};
 use crate::bindings::openprogram::agentic::types;
-use crate::testing::{MockKind, MockRequest};
+use crate::testing::{MockKind, MockMedium, MockMediumKind, MockRequest};
 use crate::{Failure, Value, failure};
 
 #[derive(Debug, Default)]
@@ -16,6 +17,7 @@ pub(crate) struct Menu {
     options: RefCell<Vec<(String, Means)>>,
     context: RefCell<Value>,
     runtime: RefCell<Option<Runtime>>,
+    media: RefCell<Vec<MockMedium>>,
 }
 
 /// What an option stands for.
@@ -68,6 +70,26 @@ impl Menu {
 
     pub(crate) fn add_group(&self, _: &str, _: Option<&str>, _: &[String]) {}
 
+    fn show(&self, medium: MockMedium) {
+        self.media.borrow_mut().push(medium);
+    }
+
+    pub(crate) fn add_image(&self, data: &[u8], mime_type: &str) {
+        self.show(medium(MockMediumKind::Image, data, mime_type));
+    }
+
+    pub(crate) fn add_video(&self, data: &[u8], mime_type: &str) {
+        self.show(medium(MockMediumKind::Video, data, mime_type));
+    }
+
+    pub(crate) fn add_audio(&self, data: &[u8], mime_type: &str) {
+        self.show(medium(MockMediumKind::Audio, data, mime_type));
+    }
+
+    pub(crate) fn add_file(&self, path: &str) {
+        self.show(file(path));
+    }
+
     /// The request with what the menu says, unless it has no options.
     fn told(&self, request: MockRequest) -> Result<MockRequest, types::Failure> {
         let options = self.options.borrow();
@@ -86,6 +108,7 @@ impl Menu {
     fn decide(&self, kind: MockKind, text: &str) -> Result<Picked, types::Failure> {
         let mut asked = MockRequest::new(kind);
         asked.texts.push(text.to_owned());
+        asked.media.clone_from(&self.media.borrow());
         let asked = self.told(asked)?;
         let chosen = self.runtime.borrow().clone();
         let runtime = chosen.unwrap_or_else(|| needed(&what(&asked)));
@@ -214,6 +237,11 @@ pub(crate) fn start_with(
     request: &Request,
     menu: &Menu,
 ) -> Result<Turn, types::Failure> {
+    if !menu.media.borrow().is_empty() {
+        let message = "a turn that closes with a decision shows what its request shows";
+        let failed = Failure::invalid_argument("media", message);
+        return Err(failure::to_host(failed));
+    }
     let asked = MockRequest {
         kind: MockKind::Choice,
         ..request.told.borrow().clone()

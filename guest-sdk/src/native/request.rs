@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use super::runtime::ToolChoice as Raw;
-use crate::ToolChoice;
 use crate::testing::{MockKind, MockMedium, MockMediumKind as Kind, MockRequest};
+use crate::{CacheTtl, ToolChoice};
 
 #[derive(Debug)]
 pub(crate) struct Request {
@@ -28,13 +28,7 @@ impl Request {
     }
 
     fn add_medium(&self, kind: Kind, data: &[u8], mime_type: &str) {
-        let medium = MockMedium {
-            kind,
-            data: data.to_vec(),
-            mime_type: mime_type.to_owned(),
-            path: String::new(),
-        };
-        self.tell(|told| told.media.push(medium));
+        self.tell(|told| told.media.push(medium(kind, data, mime_type)));
     }
 
     pub(crate) fn add_image(&self, data: &[u8], mime_type: &str) {
@@ -50,17 +44,15 @@ impl Request {
     }
 
     pub(crate) fn add_file(&self, path: &str) {
-        let medium = MockMedium {
-            kind: Kind::File,
-            data: Vec::new(),
-            mime_type: String::new(),
-            path: path.to_owned(),
-        };
-        self.tell(|told| told.media.push(medium));
+        self.tell(|told| told.media.push(file(path)));
     }
 
     pub(crate) fn mark_cache(&self) {
-        self.tell(|told| told.n_cache_marks += 1);
+        self.tell(|told| told.cache_marks.push(None));
+    }
+
+    pub(crate) fn mark_cache_for(&self, ttl: &str) {
+        self.tell(|told| told.cache_marks.push(CacheTtl::of_word(ttl)));
     }
 
     pub(crate) fn add_system_text(&self, text: &str) {
@@ -129,5 +121,23 @@ impl Request {
 
     pub(crate) fn set_timeout_ms(&self, timeout_ms: u64) {
         self.tell(|told| told.timeout = Some(Duration::from_millis(timeout_ms)));
+    }
+}
+
+/// Something that is shown or played by its bytes.
+pub(super) fn medium(kind: Kind, data: &[u8], mime_type: &str) -> MockMedium {
+    MockMedium {
+        kind,
+        data: data.to_vec(),
+        mime_type: mime_type.to_owned(),
+        path: String::new(),
+    }
+}
+
+/// A file that is shown or played.
+pub(super) fn file(path: &str) -> MockMedium {
+    MockMedium {
+        path: path.to_owned(),
+        ..medium(Kind::File, &[], "")
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Failure, ThinkingLevel, ToolChoice, Value};
+use crate::{CacheTtl, Failure, ThinkingLevel, ToolChoice, Value};
 
 /// What a model was asked for. Later versions may add some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,9 @@ pub struct MockRequest {
     pub texts: Vec<String>,
     /// What was shown and played.
     pub media: Vec<MockMedium>,
-    /// How often the turn hints that what was said so far comes again.
-    pub n_cache_marks: usize,
+    /// The hints that what was said so far comes again, with how long it is to be kept if that was
+    /// said.
+    pub cache_marks: Vec<Option<CacheTtl>>,
     /// The functions that the model may call; `None` when the turn names none.
     pub tools: Option<Vec<String>>,
     /// The preset that the model may call.
@@ -79,7 +80,7 @@ impl MockRequest {
             system: Vec::new(),
             texts: Vec::new(),
             media: Vec::new(),
-            n_cache_marks: 0,
+            cache_marks: Vec::new(),
             tools: None,
             toolset: None,
             tools_source: None,

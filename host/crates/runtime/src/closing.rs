@@ -64,6 +64,7 @@ async fn plan(
     }
     let decision = DecisionRequest {
         prompt: String::new(),
+        media: Vec::new(),
         options: closing.options,
         context: closing.context,
         max_retries: RETRIES,

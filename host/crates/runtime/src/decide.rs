@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use openprogram_core::Json;
+use openprogram_core::content::ContentBlock;
 use openprogram_core::decision::{Menu, Payload, Pick, hidden_values, resolve_value};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{RuntimeRef, RuntimeRole};
@@ -134,7 +135,7 @@ pub(crate) fn plan_decision(
     let planned = PlannedDecision {
         runtime,
         prompt: request.prompt,
-        media: ShownMedia::default(),
+        media: shown(ports, request.media)?,
         menu: menu_in_frame(ports, frame, request.options)?,
         context: overlaid(&frame.context, &request.context),
         max_retries: request.max_retries,
@@ -155,7 +156,7 @@ pub(crate) fn plan_at_top(
     let planned = PlannedDecision {
         runtime: RuntimeRole::Main.into(),
         prompt: request.prompt.clone(),
-        media: shown(ports, request)?,
+        media: shown(ports, request.media.clone())?,
         menu: Menu::new(request.options.clone()).map_err(|error| error.to_failure())?,
         context: request.context.clone(),
         max_retries: request.max_retries,
@@ -169,8 +170,7 @@ pub(crate) fn plan_at_top(
 }
 
 /// The media of a decision, which holds nothing else.
-pub(crate) fn shown(ports: &Ports, request: &DecideRequest) -> Result<ShownMedia, Failure> {
-    let mut content = request.media.clone();
+pub(crate) fn shown(ports: &Ports, mut content: Vec<ContentBlock>) -> Result<ShownMedia, Failure> {
     if content.iter().any(|block| block.as_media().is_none()) {
         let message = "a decision is shown images, video and audio only; texts go into its prompt";
         let failure = Failure::new(FailureCode::InvalidArgument, message);

@@ -12,7 +12,7 @@ use crate::chosen_provider::{lent_provider, provider_of};
 use crate::decide::{as_option, as_read, asks_model, can_run, check, shown};
 use crate::frame::Frame;
 use crate::menu::menu_in_frame;
-use crate::open_pick::{PlannedDecision, ShownMedia, method};
+use crate::open_pick::{PlannedDecision, method};
 use crate::ports::Ports;
 use crate::request::{DecideRequest, DecidedPick};
 
@@ -53,7 +53,7 @@ pub(crate) async fn parse_for_frame(
     let planned = PlannedDecision {
         runtime,
         prompt: String::new(),
-        media: ShownMedia::default(),
+        media: shown(ports, request.media)?,
         menu,
         context: JsonObject::new(),
         // The first of them is asked for at once.
@@ -93,7 +93,7 @@ pub(crate) fn read_at_top(
     let planned = can_run(PlannedDecision {
         runtime: RuntimeRole::Main.into(),
         prompt: String::new(),
-        media: shown(ports, request)?,
+        media: shown(ports, request.media.clone())?,
         menu,
         context: request.context.clone(),
         max_retries,

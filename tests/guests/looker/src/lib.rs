@@ -4,10 +4,13 @@
 /// Shows, plays and thinks.
 #[openprogram_guest::functions(package = "test:looker")]
 pub mod guest {
-    use openprogram_guest::{Failure, Json, Request, Runtime, ThinkingLevel, functions, json};
+    use openprogram_guest::decision::{self, Menu};
+    use openprogram_guest::{
+        CacheTtl, Failure, Json, Request, Runtime, ThinkingLevel, functions, json,
+    };
 
     /// Shows and plays what is given and what stands in files, in this order: `image`, `video` and
-    /// `audio` by their bytes, then the files, then what `mark` says: a hint for the cache.
+    /// `audio` by their bytes, then the files, then what `mark` and `hour` say: hints for the cache.
     pub fn show(
         prompt: String,
         image: Option<Vec<u8>>,
@@ -16,6 +19,7 @@ pub mod guest {
         #[param(default = [])] files: Vec<String>,
         #[param(default = "")] mime_type: String,
         #[param(default = false)] mark: bool,
+        #[param(default = false)] hour: bool,
         runtime: &Runtime,
     ) -> Result<String, Failure> {
         let mut request = Request::new(prompt).no_tools();
@@ -34,7 +38,52 @@ pub mod guest {
         if mark {
             request = request.mark_cache();
         }
+        if hour {
+            request = request.mark_cache_for(CacheTtl::Hour);
+        }
         Ok(runtime.exec(request)?.text())
+    }
+
+    fn cat_or_dog<'a>(
+        image: Option<Vec<u8>>,
+        video: Option<Vec<u8>>,
+        audio: Option<Vec<u8>>,
+        files: &[String],
+    ) -> Menu<'a> {
+        let mut menu = Menu::new().value("cat", "a cat").value("dog", "a dog");
+        if let Some(data) = image {
+            menu = menu.image(&data, "");
+        }
+        if let Some(data) = video {
+            menu = menu.video(&data, "");
+        }
+        if let Some(data) = audio {
+            menu = menu.audio(&data, "");
+        }
+        files.iter().fold(menu, |menu, path| menu.file(path))
+    }
+
+    /// Decides what all this shows: by the words of a reply when there is one, else by asking.
+    pub fn decide(
+        prompt: String,
+        image: Option<Vec<u8>>,
+        video: Option<Vec<u8>>,
+        audio: Option<Vec<u8>>,
+        #[param(default = [])] files: Vec<String>,
+        reply: Option<String>,
+        _runtime: &Runtime,
+    ) -> Result<Json, Failure> {
+        let menu = cat_or_dog(image, video, audio, &files);
+        match reply {
+            Some(reply) => decision::resolve(&decision::parse(&reply, &menu)?, &menu),
+            None => decision::make(&prompt, &menu),
+        }
+    }
+
+    /// Closes a turn with a menu that shows a file, which is refused.
+    pub fn close(path: String, runtime: &Runtime) -> Result<Json, Failure> {
+        let menu = cat_or_dog(None, None, None, &[path]);
+        runtime.exec(Request::new("Look.").no_tools().choices(menu))
     }
 
     fn level(word: &str) -> ThinkingLevel {

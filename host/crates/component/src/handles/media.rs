@@ -1,4 +1,4 @@
-//! Pictures, films and sound of a turn that a guest prepares, and hints for the cache.
+//! Pictures, films and sound that a guest shows in a turn or with a decision, and hints for the cache.
 
 use std::sync::Arc;
 
@@ -6,12 +6,75 @@ use openprogram_core::content::{CacheTtl, ContentBlock, MediaKind, media_of, med
 use openprogram_core::failure::Failure;
 
 use super::invalid;
-use super::turn::{Held, RequestHandle, check};
+use super::menu::MenuHandle;
+use super::turn::{Held, RequestHandle, check, hold_with_turns};
 use crate::limits::Limits;
 
+/// How many bytes of each kind one turn or decision shows, in the order of the kinds.
+#[derive(Default)]
+pub(super) struct MediaCount([u64; 3]);
+
+impl MediaCount {
+    /// What a guest calls a picture, a film or sound, counted; what it is, is looked at when it is
+    /// sent.
+    fn block(
+        &mut self,
+        part: &str,
+        kind: MediaKind,
+        (data, mime_type): (Vec<u8>, &str),
+        limits: &Limits,
+    ) -> Result<ContentBlock, Failure> {
+        let (true_kind, _) = media_of(&data).ok_or_else(|| unknown(part, part))?;
+        // A container that holds sound alone looks like a film.
+        let counted = match (true_kind, kind) {
+            (MediaKind::Video, MediaKind::Audio) => kind,
+            _ => true_kind,
+        };
+        self.count(counted, data.len(), limits)?;
+        Ok(ContentBlock::media(
+            kind,
+            shortened(mime_type),
+            Arc::from(data),
+        ))
+    }
+
+    /// A file that was read for the guest, counted.
+    fn file_block(
+        &mut self,
+        part: &str,
+        path: &str,
+        data: Vec<u8>,
+        limits: &Limits,
+    ) -> Result<ContentBlock, Failure> {
+        let found = media_of_file(path, &data);
+        let (kind, said) = found.ok_or_else(|| unknown(part, &shortened(path)))?;
+        self.count(kind, data.len(), limits)?;
+        Ok(ContentBlock::media(kind, said, Arc::from(data)))
+    }
+
+    /// The most bytes that the next file may have, and the limit that says so.
+    fn file_bytes_max(&self, held: &Held<'_>) -> Option<(&'static str, u64)> {
+        // Which kind it is, is known once it was read.
+        let of_kinds = MediaKind::ALL.map(|kind| {
+            let (which, max) = limit(held.limits, kind);
+            (which, max.saturating_sub(self.0[kind as usize]))
+        });
+        let left = held.limits.turn_bytes.saturating_sub(*held.bytes);
+        let largest = of_kinds.into_iter().max_by_key(|(_, left)| *left)?;
+        let all = ("turn_bytes", left);
+        [largest, all].into_iter().min_by_key(|(_, left)| *left)
+    }
+
+    fn count(&mut self, kind: MediaKind, bytes: usize, limits: &Limits) -> Result<(), Failure> {
+        let (which, max) = limit(limits, kind);
+        let used = &mut self.0[kind as usize];
+        *used += bytes as u64;
+        check(*used, which, max, &format!("bytes of {}", kind.as_str()))
+    }
+}
+
 impl RequestHandle {
-    /// Adds what a guest calls a picture, a film or sound; what it is, is looked at when the turn is
-    /// made.
+    /// Adds what a guest calls a picture, a film or sound.
     pub(crate) fn add_media(
         &mut self,
         kind: MediaKind,
@@ -20,15 +83,10 @@ impl RequestHandle {
         held: Held<'_>,
     ) {
         self.set(|handle| {
-            let path = handle.next_part();
-            let (true_kind, _) = media_of(&data).ok_or_else(|| unknown(&path, &path))?;
-            // A container that holds sound alone looks like a film.
-            let counted = match (true_kind, kind) {
-                (MediaKind::Video, MediaKind::Audio) => kind,
-                _ => true_kind,
-            };
-            handle.pay_media(counted, data.len(), held)?;
-            let block = ContentBlock::media(kind, shortened(mime_type), Arc::from(data));
+            let (part, bytes) = (handle.next_part(), data.len());
+            let limits = held.limits;
+            let block = handle.media.block(&part, kind, (data, mime_type), limits)?;
+            handle.pay(bytes, held)?;
             handle.request.content.push(block);
             Ok(())
         });
@@ -38,24 +96,26 @@ impl RequestHandle {
     pub(crate) fn add_file(&mut self, path: &str, read: Result<Vec<u8>, Failure>, held: Held<'_>) {
         self.set(|handle| {
             let data = read?;
-            let part = handle.next_part();
-            let found = media_of_file(path, &data);
-            let (kind, said) = found.ok_or_else(|| unknown(&part, &shortened(path)))?;
-            handle.pay_media(kind, data.len(), held)?;
-            let block = ContentBlock::media(kind, said, Arc::from(data));
+            let (part, bytes) = (handle.next_part(), data.len());
+            let block = handle.media.file_block(&part, path, data, held.limits)?;
+            handle.pay(bytes, held)?;
             handle.request.content.push(block);
             Ok(())
         });
     }
 
-    /// Marks everything so far for the cache of the provider.
-    pub(crate) fn mark_cache(&mut self, held: Held<'_>) {
+    /// Marks everything so far for the cache of the provider, for this time where one is named.
+    pub(crate) fn mark_cache(&mut self, ttl: Option<&str>, held: Held<'_>) {
         self.set(|handle| {
+            let ttl = match ttl {
+                None => CacheTtl::Usual,
+                Some(word) => word.parse().map_err(|wrong| {
+                    let message = format!("the time of a mark for the cache: {wrong}");
+                    invalid(&handle.next_part(), message)
+                })?,
+            };
             handle.pay(0, held)?;
-            handle
-                .request
-                .content
-                .push(ContentBlock::CacheMark(CacheTtl::Usual));
+            handle.request.content.push(ContentBlock::CacheMark(ttl));
             Ok(())
         });
     }
@@ -63,31 +123,67 @@ impl RequestHandle {
     /// The most bytes that the next file of this turn may have, and the limit that says so; `None`
     /// when no more is read for it.
     pub(crate) fn file_bytes_max(&self, held: &Held<'_>) -> Option<(&'static str, u64)> {
-        if self.is_refused() {
-            return None;
+        match self.is_refused() {
+            true => None,
+            false => self.media.file_bytes_max(held),
         }
-        // Which kind it is, is known once it was read.
-        let of_kinds = MediaKind::ALL.map(|kind| {
-            let (which, max) = limit(held.limits, kind);
-            (which, max.saturating_sub(self.media_bytes[kind as usize]))
-        });
-        let left = held.limits.turn_bytes.saturating_sub(*held.bytes);
-        let largest = of_kinds.into_iter().max_by_key(|(_, left)| *left)?;
-        let all = ("turn_bytes", left);
-        [largest, all].into_iter().min_by_key(|(_, left)| *left)
     }
 
     /// The place of what is added next.
     pub(crate) fn next_part(&self) -> String {
         format!("content[{}]", self.request.content.len())
     }
+}
 
-    fn pay_media(&mut self, kind: MediaKind, bytes: usize, held: Held<'_>) -> Result<(), Failure> {
-        let (which, max) = limit(held.limits, kind);
-        let used = &mut self.media_bytes[kind as usize];
-        *used += bytes as u64;
-        check(*used, which, max, &format!("bytes of {}", kind.as_str()))?;
-        self.pay(bytes, held)
+/// What a decision shows is held with the turns that are being prepared: a menu is words.
+impl MenuHandle {
+    /// Shows what a guest calls a picture, a film or sound.
+    pub(crate) fn add_media(
+        &mut self,
+        kind: MediaKind,
+        data: Vec<u8>,
+        mime_type: &str,
+        held: Held<'_>,
+    ) {
+        self.set(|menu| {
+            let (part, bytes) = (menu.next_medium(), data.len());
+            let limits = held.limits;
+            let block = menu.counted.block(&part, kind, (data, mime_type), limits)?;
+            menu.show(block, bytes, held)
+        });
+    }
+
+    /// Shows a file that was read for the guest.
+    pub(crate) fn add_file(&mut self, path: &str, read: Result<Vec<u8>, Failure>, held: Held<'_>) {
+        self.set(|menu| {
+            let data = read?;
+            let (part, bytes) = (menu.next_medium(), data.len());
+            let block = menu.counted.file_block(&part, path, data, held.limits)?;
+            menu.show(block, bytes, held)
+        });
+    }
+
+    /// The most bytes that the next file of this menu may have, and the limit that says so; `None`
+    /// when no more is read for it.
+    pub(crate) fn file_bytes_max(&self, held: &Held<'_>) -> Option<(&'static str, u64)> {
+        match self.refused {
+            Some(_) => None,
+            None => self.counted.file_bytes_max(held),
+        }
+    }
+
+    /// The place of what is shown next.
+    pub(crate) fn next_medium(&self) -> String {
+        format!("media[{}]", self.media.len())
+    }
+
+    fn show(&mut self, block: ContentBlock, bytes: usize, held: Held<'_>) -> Result<(), Failure> {
+        let count = self.media.len() as u64 + 1;
+        check(count, "turn_parts", held.limits.turn_parts, "parts")?;
+        hold_with_turns(bytes as u64, held)?;
+        self.media_bytes += bytes as u64;
+        self.media.push(block);
+        Ok(())
     }
 }
 

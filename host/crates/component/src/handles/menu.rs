@@ -6,12 +6,14 @@
 use std::collections::HashSet;
 
 use openprogram_core::JsonObject;
+use openprogram_core::content::ContentBlock;
 use openprogram_core::decision::{
     DecisionSettings, GROUPS_MAX, OptionGroup, OptionKind, OptionSpec,
 };
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 
+use super::media::MediaCount;
 use super::turn::Held;
 use crate::limits::Limits;
 
@@ -27,6 +29,11 @@ pub struct MenuHandle {
     pub(crate) max_retries: u32,
     pub(crate) runtime: Option<RuntimeRef>,
     pub(crate) settings: DecisionSettings,
+    /// What is shown with the prompt.
+    pub(crate) media: Vec<ContentBlock>,
+    pub(super) counted: MediaCount,
+    /// How much the media holds, to be given back when the menu is dropped.
+    pub(crate) media_bytes: u64,
     /// The option for none of the others, which stands after them.
     exit: Option<OptionSpec>,
     bytes: u64,
@@ -43,6 +50,9 @@ impl MenuHandle {
             max_retries: RETRIES_DEFAULT,
             runtime: None,
             settings: DecisionSettings::default(),
+            media: Vec::new(),
+            counted: MediaCount::default(),
+            media_bytes: 0,
             exit: None,
             bytes: 0,
             refused: None,
@@ -59,7 +69,7 @@ impl MenuHandle {
         }
     }
 
-    /// How much it holds, to be given back when it is dropped.
+    /// How much its words hold, to be given back when it is dropped.
     pub(crate) fn held(&self) -> u64 {
         self.bytes
     }

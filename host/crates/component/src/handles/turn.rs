@@ -13,6 +13,7 @@ use openprogram_core::structured::{StructuredCode, StructuredError};
 use openprogram_core::tool::ToolChoice;
 
 use super::invalid;
+use super::media::MediaCount;
 use crate::limits::Limits;
 
 /// The longest name of a function: longer ones name nothing.
@@ -31,8 +32,7 @@ pub struct RequestHandle {
     parts: u64,
     text_bytes: u64,
     system_bytes: u64,
-    /// Bytes of pictures, films and sound, in the order of their kinds.
-    pub(super) media_bytes: [u64; 3],
+    pub(super) media: MediaCount,
     /// How much of what is held is the response format.
     format_bytes: u64,
     /// Everything held, as it counts for all turns that are being prepared.
@@ -56,7 +56,7 @@ impl RequestHandle {
             parts: 0,
             text_bytes: 0,
             system_bytes: 0,
-            media_bytes: [0; 3],
+            media: MediaCount::default(),
             format_bytes: 0,
             held: 0,
             refused: None,
@@ -227,16 +227,25 @@ impl RequestHandle {
     }
 
     fn hold(&mut self, bytes: u64, held: Held<'_>) -> Result<(), Failure> {
-        let max = held.limits.turn_bytes;
-        let all = held.bytes.saturating_add(bytes);
-        if all > max {
-            let message = format!("the turns being prepared hold more than {max} bytes");
-            return Err(Failure::limit("turn_bytes", max, message));
-        }
-        *held.bytes = all;
+        hold_with_turns(bytes, held)?;
         self.held += bytes;
         Ok(())
     }
+}
+
+/// Counts what the turns that are being prepared hold together.
+///
+/// # Errors
+/// `limit-reached`, and nothing is counted.
+pub(super) fn hold_with_turns(bytes: u64, held: Held<'_>) -> Result<(), Failure> {
+    let max = held.limits.turn_bytes;
+    let all = held.bytes.saturating_add(bytes);
+    if all > max {
+        let message = format!("the turns being prepared hold more than {max} bytes");
+        return Err(Failure::limit("turn_bytes", max, message));
+    }
+    *held.bytes = all;
+    Ok(())
 }
 
 pub(super) fn check(count: u64, which: &'static str, max: u64, what: &str) -> Result<(), Failure> {
@@ -292,7 +301,7 @@ mod tests {
                     handle.add_media(MediaKind::Image, data.to_vec(), "", held);
                 }
                 Setter::File(path, data) => handle.add_file(path, Ok(data.to_vec()), held),
-                Setter::Mark => handle.mark_cache(held),
+                Setter::Mark(ttl) => handle.mark_cache(ttl, held),
                 Setter::Tools(names) => {
                     let names = names.iter().map(|name| (*name).to_owned());
                     handle.set_tools(names.collect(), held);
@@ -313,7 +322,7 @@ mod tests {
         System(&'static str),
         Image(&'static [u8]),
         File(&'static str, &'static [u8]),
-        Mark,
+        Mark(Option<&'static str>),
         Tools(&'static [&'static str]),
     }
 
@@ -358,14 +367,24 @@ mod tests {
         };
         check_setters(&[Text("a"), Image(b"GIF88a")], 0, &unknown("content[1]"));
         check_setters(&[File("in/a.png", b"%PDF-")], 0, &unknown("in/a.png"));
-        check_setters(&[File("clip.mp4", PNG), Mark], 0, "2 parts, 12 held");
+        let marks = [Mark(None), Mark(Some("1h"))];
+        check_setters(
+            &[File("clip.mp4", PNG), marks[0], marks[1]],
+            0,
+            "3 parts, 12 held",
+        );
+        check_setters(
+            &[Text("a"), Mark(Some("2h")), marks[0]],
+            0,
+            "the time of a mark for the cache: it must be `5m` or `1h`",
+        );
         // A picture counts as one, whatever it is called.
         check_setters(
             &[Image(PNG), Image(PNG), File("clip.mp4", PNG)],
             0,
             "the turn has more than 30 bytes of image",
         );
-        check_setters(&[Mark, Mark], 0, nothing);
+        check_setters(&marks, 0, nothing);
         check_setters(&[Text("a"); 5], 0, "the turn has more than 4 parts");
         check_setters(
             &[Text("a"), Tools(&["a", "b", "c"])],

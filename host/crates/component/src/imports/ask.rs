@@ -59,10 +59,7 @@ impl wire::Host for CallState {
     ) -> wasmtime::Result<Result<Resource<AnswerHandle>, types::Failure>> {
         let request = self.table.get(&card)?.request();
         let asked = put(self.services(), request).await;
-        Ok(match asked {
-            Ok(reply) => Ok(self.table.push(AnswerHandle(reply))?),
-            Err(failure) => Err(to_wire(&failure)),
-        })
+        self.pushed(asked.map(AnswerHandle))
     }
 
     async fn confirm(

@@ -32,6 +32,7 @@ impl CallState {
         let request = self.check_text("the prompt", &prompt);
         Ok(request.map(|()| DecisionRequest {
             prompt,
+            media: menu.media.clone(),
             options: menu.all_options(),
             context: menu.context.clone(),
             max_retries: menu.max_retries,
@@ -61,6 +62,10 @@ impl CallState {
             let message = "a turn that closes with a decision is made once; leave the votes, the \
                            groups and the minimum of confidence of the menu out";
             Err(invalid("settings", message.to_owned()))
+        } else if !menu.media.is_empty() {
+            let message = "a turn that closes with a decision shows what its request shows; leave \
+                           pictures, films and sound out of the menu";
+            Err(invalid("media", message.to_owned()))
         } else {
             Ok(Closing {
                 options: menu.all_options(),
@@ -107,10 +112,7 @@ impl CallState {
             hold(held, all)?;
             Ok(PickedHandle { picked, held })
         });
-        Ok(match lent {
-            Ok(lent) => Ok(self.table.push(lent)?),
-            Err(failure) => Err(to_wire(&failure)),
-        })
+        self.pushed(lent)
     }
 }
 
@@ -225,10 +227,7 @@ impl wire::Host for CallState {
             }
             Err(failure) => Err(failure),
         };
-        Ok(match started {
-            Ok(turn) => Ok(self.table.push(turn)?),
-            Err(failure) => Err(to_wire(&failure)),
-        })
+        self.pushed(started)
     }
 
     async fn pick_of(

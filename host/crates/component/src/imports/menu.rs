@@ -1,6 +1,7 @@
 //! The resource `menu` of `decision`: options and settings are collected here, setter by setter.
 
 use openprogram_core::Json;
+use openprogram_core::content::MediaKind;
 use openprogram_core::decision::{
     MENU_OPTIONS_MAX, MinConfidence, OptionGroup, OptionKind, OptionSpec, parse_schema,
 };
@@ -24,6 +25,18 @@ impl CallState {
         let held = Held {
             limits: &self.limits,
             bytes: &mut self.menu_bytes,
+        };
+        Ok((self.table.get_mut(menu)?, held))
+    }
+
+    /// A menu that is being collected, and what it may show beside the turns that are being prepared.
+    fn showing(
+        &mut self,
+        menu: &Resource<MenuHandle>,
+    ) -> wasmtime::Result<(&mut MenuHandle, Held<'_>)> {
+        let held = Held {
+            limits: &self.limits,
+            bytes: &mut self.turn_bytes,
         };
         Ok((self.table.get_mut(menu)?, held))
     }
@@ -204,8 +217,54 @@ impl wire::HostMenu for CallState {
         Ok(())
     }
 
+    async fn add_image(
+        &mut self,
+        menu: Resource<MenuHandle>,
+        data: Vec<u8>,
+        mime_type: String,
+    ) -> wasmtime::Result<()> {
+        let (menu, held) = self.showing(&menu)?;
+        menu.add_media(MediaKind::Image, data, &mime_type, held);
+        Ok(())
+    }
+
+    async fn add_video(
+        &mut self,
+        menu: Resource<MenuHandle>,
+        data: Vec<u8>,
+        mime_type: String,
+    ) -> wasmtime::Result<()> {
+        let (menu, held) = self.showing(&menu)?;
+        menu.add_media(MediaKind::Video, data, &mime_type, held);
+        Ok(())
+    }
+
+    async fn add_audio(
+        &mut self,
+        menu: Resource<MenuHandle>,
+        data: Vec<u8>,
+        mime_type: String,
+    ) -> wasmtime::Result<()> {
+        let (menu, held) = self.showing(&menu)?;
+        menu.add_media(MediaKind::Audio, data, &mime_type, held);
+        Ok(())
+    }
+
+    async fn add_file(&mut self, menu: Resource<MenuHandle>, path: String) -> wasmtime::Result<()> {
+        let (shown, held) = self.showing(&menu)?;
+        let Some(limit) = shown.file_bytes_max(&held) else {
+            return Ok(());
+        };
+        let place = shown.next_medium();
+        let read = self.files().read_whole(&path, &place, limit).await?;
+        let (shown, held) = self.showing(&menu)?;
+        shown.add_file(&path, read, held);
+        Ok(())
+    }
+
     async fn drop(&mut self, menu: Resource<MenuHandle>) -> wasmtime::Result<()> {
         let menu = self.table.delete(menu)?;
+        self.turn_bytes -= menu.media_bytes;
         self.menu_bytes -= menu.held();
         Ok(())
     }

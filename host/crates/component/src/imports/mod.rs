@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::guest::HostServices;
+use wasmtime::component::Resource;
 
 use crate::bindings::openprogram::agentic::types;
 use crate::state::CallState;
@@ -34,6 +35,17 @@ impl CallState {
                 "this component runs without any grant here",
             )
             .with("what", "host services")
+        })
+    }
+
+    /// Lends something to the guest, or tells why it is not there.
+    fn pushed<T: Send + 'static>(
+        &mut self,
+        made: Result<T, Failure>,
+    ) -> wasmtime::Result<Result<Resource<T>, types::Failure>> {
+        Ok(match made {
+            Ok(made) => Ok(self.table.push(made)?),
+            Err(failure) => Err(to_wire(&failure)),
         })
     }
 

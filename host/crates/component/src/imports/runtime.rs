@@ -32,10 +32,7 @@ impl wire::HostRuntime for CallState {
             Ok(services) => services.open(&model).await,
             Err(failure) => Err(failure),
         };
-        Ok(match opened {
-            Ok(runtime) => Ok(self.table.push(RuntimeHandle { runtime })?),
-            Err(failure) => Err(to_wire(&failure)),
-        })
+        self.pushed(opened.map(|runtime| RuntimeHandle { runtime }))
     }
 
     async fn model(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<String> {
@@ -143,10 +140,7 @@ impl wire::HostRuntime for CallState {
             },
             Err(failure) => Err(failure),
         };
-        Ok(match made {
-            Ok(reply) => Ok(self.table.push(ReplyHandle(reply))?),
-            Err(failure) => Err(to_wire(&failure)),
-        })
+        self.pushed(made.map(ReplyHandle))
     }
 
     async fn close(
@@ -171,10 +165,7 @@ impl wire::HostRuntime for CallState {
             }
             Err(failure) => Err(failure),
         };
-        Ok(match started {
-            Ok(turn) => Ok(self.table.push(turn)?),
-            Err(failure) => Err(to_wire(&failure)),
-        })
+        self.pushed(started)
     }
 
     async fn drop(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<()> {

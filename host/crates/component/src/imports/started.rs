@@ -130,15 +130,16 @@ impl wire::HostTurn for CallState {
         &mut self,
         turn: Resource<TurnHandle>,
     ) -> wasmtime::Result<Option<Result<Resource<ReplyHandle>, types::Failure>>> {
-        Ok(match self.inbox(&turn)?.outcome() {
-            None => None,
-            Some(Ok(Gave::Reply(reply))) => Some(Ok(self.table.push(ReplyHandle(reply))?)),
+        let outcome = match self.inbox(&turn)?.outcome() {
+            None => return Ok(None),
+            Some(Ok(Gave::Reply(reply))) => Ok(ReplyHandle(reply)),
             Some(Ok(Gave::Pick(_))) => {
                 let message = "the turn closes with a decision; `decision.pick-of` tells its pick";
-                Some(Err(to_wire(&invalid("turn", message.to_owned()))))
+                Err(invalid("turn", message.to_owned()))
             }
-            Some(Err(failure)) => Some(Err(to_wire(&failure))),
-        })
+            Some(Err(failure)) => Err(failure),
+        };
+        self.pushed(outcome).map(Some)
     }
 
     async fn drop(&mut self, turn: Resource<TurnHandle>) -> wasmtime::Result<()> {

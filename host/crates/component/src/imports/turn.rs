@@ -108,7 +108,17 @@ impl wire::HostRequest for CallState {
 
     async fn mark_cache(&mut self, request: Resource<RequestHandle>) -> wasmtime::Result<()> {
         let (request, held) = self.preparing(&request)?;
-        request.mark_cache(held);
+        request.mark_cache(None, held);
+        Ok(())
+    }
+
+    async fn mark_cache_for(
+        &mut self,
+        request: Resource<RequestHandle>,
+        ttl: String,
+    ) -> wasmtime::Result<()> {
+        let (request, held) = self.preparing(&request)?;
+        request.mark_cache(Some(&ttl), held);
         Ok(())
     }
 

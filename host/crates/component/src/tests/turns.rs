@@ -188,7 +188,9 @@ async fn a_turn_reaches_the_services_as_it_was_set() {
     guest.text(&request, "look").await;
     let (handle, state) = (|| lent(&request), guest.state());
     let mime = "image/png".to_owned();
-    state.add_image(handle(), GIF.into(), mime).await.unwrap();
+    HostRequest::add_image(state, handle(), GIF.into(), mime)
+        .await
+        .unwrap();
     state
         .add_system_text(handle(), "be brief".to_owned())
         .await

@@ -1,6 +1,7 @@
 //! A decision as a function asks for it, and the pick that it gets.
 
 use crate::JsonObject;
+use crate::content::ContentBlock;
 use crate::decision::{Confidence, DecisionSettings, OptionSpec};
 use crate::function::RuntimeRef;
 use crate::id::NodeId;
@@ -10,6 +11,8 @@ use crate::id::NodeId;
 pub struct DecisionRequest {
     /// The prompt.
     pub prompt: String,
+    /// Pictures, films and sound that are shown before the prompt; not yet checked.
+    pub media: Vec<ContentBlock>,
     /// The options in order; not yet checked.
     pub options: Vec<OptionSpec>,
     /// Values for hidden parameters, over those of the frame.
@@ -27,6 +30,7 @@ impl DecisionRequest {
     pub fn new(prompt: impl Into<String>, options: Vec<OptionSpec>) -> Self {
         Self {
             prompt: prompt.into(),
+            media: Vec::new(),
             options,
             context: JsonObject::new(),
             max_retries: 1,

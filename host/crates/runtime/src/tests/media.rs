@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use openprogram_core::Json;
 use openprogram_core::content::{ContentBlock, MediaFiles, MediaKind, MediaMismatch, NoFiles};
 use openprogram_core::decision::{MenuOption, Payload};
 use openprogram_core::llm::Provider;
 use openprogram_core::session::NodeQuery;
 use serde_json::json;
 
-use super::runtime_with;
-use super::shop::shop;
+use super::shop::{run_work, shop};
 use super::turns::model;
-use crate::testing::{ScriptedDecider, shown_request};
+use super::{decision, nodes, runtime_with, text, value};
+use crate::testing::{NativeCall, ScriptedDecider, function, passed_on, shown_request};
 use crate::{DecideRequest, Event, Providers, Runtime, TurnRequest, event_channel};
 
 /// One file, a picture that is called a film.
@@ -152,6 +153,43 @@ async fn a_decision_is_shown_a_picture_every_time_it_is_asked() {
         n_told += usize::from(matches!(event, Event::MediaMismatch { .. }));
     }
     assert_eq!(n_told, 1);
+}
+
+#[tokio::test]
+async fn a_decision_of_a_function_is_shown_the_same() {
+    let model = model(vec![
+        "a bird".into(),
+        r#"{"call": "dog"}"#.into(),
+        r#"{"call": "cat"}"#.into(),
+    ]);
+    let deciding = |call: NativeCall| async move {
+        let options = [value("cat", json!("meow")), value("dog", json!("wow"))];
+        let mut request = decision("What is this?", options.into());
+        request.media = vec![ContentBlock::media(MediaKind::Video, "", PNG.into())];
+        let made = call.services.make(request.clone()).await;
+        made.map_err(passed_on)?;
+        // Whoever reads a reply of elsewhere shows the same when it asks again.
+        let read = call
+            .services
+            .parse("a bird".to_owned(), request.clone())
+            .await;
+        assert_eq!(read.map_err(passed_on)?.name, "cat");
+        request.media = vec![ContentBlock::Text("words".to_owned())];
+        let refused = call.services.make(request).await.unwrap_err();
+        Ok(Json::from(refused.message))
+    };
+    let work = function("shop", "work", "Works.", [text("runtime")]);
+    let (runtime, outcome) = run_work(shop().with(work, deciding), model.clone(), |_| ()).await;
+    let refused = "a decision is shown images, video and audio only; texts go into its prompt";
+    assert_eq!(outcome.result.clone().unwrap(), refused);
+    for request in &model.requests() {
+        let blocks = request.messages.iter().flat_map(|message| &message.content);
+        let media: Vec<_> = blocks.filter_map(ContentBlock::as_media).collect();
+        assert_eq!(media.last().unwrap().mime_type, "image/png");
+    }
+    let nodes = nodes(&runtime, &outcome).await;
+    let mismatch = json!([{"part": 0, "said": "video", "found": "image/png"}]);
+    assert_eq!(nodes[1].opened.facts["media_mismatch"], mismatch);
 }
 
 #[tokio::test]
