@@ -96,8 +96,20 @@ pub enum ErrorForm {
     Plain,
     /// The same with `session` and `node`.
     Run,
+    /// The same on one line, of a function that is run again and again.
+    RunLine,
     /// `{"error": {kind, message}}`.
     Decide,
+    /// The event of a chat that cannot begin, on one line.
+    Chat,
+}
+
+impl ErrorForm {
+    /// Whether the JSON of the command stands on one line each time.
+    #[must_use]
+    pub fn is_line(self) -> bool {
+        matches!(self, Self::RunLine | Self::Chat)
+    }
 }
 
 /// An error as it is shown.
@@ -293,7 +305,11 @@ impl Report {
             error.insert("details".to_owned(), Json::Object(self.details.clone()));
         }
         let mut document = JsonObject::new();
-        if form == ErrorForm::Run {
+        if form == ErrorForm::Chat {
+            document.insert("type".to_owned(), "error".into());
+            document.insert("session".to_owned(), Json::Null);
+        }
+        if matches!(form, ErrorForm::Run | ErrorForm::RunLine) {
             let text = |id: Option<&str>| id.map_or(Json::Null, Json::from);
             let session = text(self.session.as_ref().map(SessionId::as_str));
             document.insert("session".to_owned(), session);
@@ -468,6 +484,16 @@ mod tests {
             let hint = Report::of(&run_failed(failure)).hint.unwrap();
             assert!(hint.contains(part), "{reason}: {hint}");
         }
+    }
+
+    #[test]
+    fn a_model_that_its_server_does_not_have_is_named() {
+        let failure = Failure::new(FailureCode::Llm, "no")
+            .with("reason", "format")
+            .with("http_status", 404)
+            .with("model", "home:gpt-55");
+        let hint = Report::of(&run_failed(failure)).hint.unwrap();
+        expect!["check the name of the model, `home:gpt-55`: its server has none of this name, or nothing at this address; `openprogram providers` tells the address, and most servers list their models there at `/models`"].assert_eq(&hint);
     }
 
     #[test]

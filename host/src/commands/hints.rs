@@ -120,6 +120,14 @@ pub(super) fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<Str
         FailureCode::NotFound => {
             Some("`openprogram functions` lists the functions of the project".to_owned())
         }
+        FailureCode::Llm if failure.details.get("http_status") == Some(&404.into()) => {
+            let model = one_line(detail("model").unwrap_or_default(), 200);
+            Some(format!(
+                "check the name of the model, `{model}`: its server has none of this name, or nothing at \
+                 this address; `openprogram providers` tells the address, and most servers list their \
+                 models there at `/models`"
+            ))
+        }
         FailureCode::Llm => match detail("reason").and_then(hint_of_model) {
             Some(hint) => Some(hint.to_owned()),
             None => session.map(shown_in),

@@ -149,9 +149,10 @@ impl Command {
             Self::Grant(args) => (args.json, ErrorForm::Plain),
             Self::Revoke(args) => (args.json, ErrorForm::Plain),
             Self::Grants(args) => (args.json, ErrorForm::Plain),
+            Self::Run(args) if args.watch => (args.json, ErrorForm::RunLine),
             Self::Run(args) => (args.json, ErrorForm::Run),
             Self::Decide(args) => (args.json, ErrorForm::Decide),
-            Self::Chat(args) => (args.json, ErrorForm::Plain),
+            Self::Chat(args) => (args.json, ErrorForm::Chat),
             Self::Sessions(args) => (args.json, ErrorForm::Plain),
             Self::Show(args) => (args.json, ErrorForm::Plain),
             Self::Audit(args) => (args.json, ErrorForm::Plain),
@@ -178,7 +179,11 @@ pub fn end_badly(error: &anyhow::Error, form: Option<ErrorForm>, console: &mut C
     let report = Report::of(error);
     report.say_to(console);
     if let Some(form) = form {
-        let told = console.json(&report.to_json(form));
+        let told = report.to_json(form);
+        let told = match form.is_line() {
+            true => console.json_line(&told),
+            false => console.json(&told),
+        };
         if let Err(error) = told {
             console.say(&format!("error: cannot write to stdout: {error}"));
         }

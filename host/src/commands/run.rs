@@ -96,8 +96,9 @@ pub struct Args {
     /// Watched are the `--component` file or folder, or those that the project file names; folders are
     /// built again. A change while the function runs stops it first.
     #[arg(long)]
-    watch: bool,
-    /// Print {"session", "node", "ok"} or {"session", "node", "error": {"code", "message", "details"}}
+    pub(super) watch: bool,
+    /// Print {"session", "node", "ok"} or {"session", "node", "error": {"code", "message", "details"}};
+    /// with `--watch` on one line for each run
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -171,13 +172,26 @@ pub(super) async fn once(
         let store = &**prepared.runtime.store();
         say_spent(store, session, Some(node), took, console).await;
     }
-    tell(outcome, refusals, args.json, console)
+    let form = match (args.json, args.watch) {
+        (false, _) => Form::Text,
+        (true, false) => Form::Json,
+        (true, true) => Form::JsonLine,
+    };
+    tell(outcome, refusals, form, console)
+}
+
+/// The form of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Text,
+    Json,
+    JsonLine,
 }
 
 fn tell(
     outcome: RunOutcome,
     refusals: Refusals,
-    json: bool,
+    form: Form,
     console: &mut Console,
 ) -> anyhow::Result<()> {
     let RunOutcome {
@@ -205,14 +219,18 @@ fn tell(
             console.say(&refusal.words());
         }
     }
-    if json {
-        console.json(&json!({
-            "session": session.map(|id| id.to_string()),
-            "node": node.map(|id| id.to_string()),
-            "ok": value,
-        }))?;
+    if form == Form::Text {
+        console.given(&value)?;
         return Ok(());
     }
-    console.given(&value)?;
+    let told = json!({
+        "session": session.map(|id| id.to_string()),
+        "node": node.map(|id| id.to_string()),
+        "ok": value,
+    });
+    match form {
+        Form::JsonLine => console.json_line(&told)?,
+        _ => console.json(&told)?,
+    }
     Ok(())
 }

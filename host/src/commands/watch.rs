@@ -36,7 +36,7 @@ type Seen = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 pub(super) async fn run(args: &run::Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
     let sources = app.sources(args.component.as_deref(), &args.function, console.words());
     let sources = sources.await?;
-    let form = args.json.then_some(ErrorForm::Run);
+    let form = args.json.then_some(ErrorForm::RunLine);
     let mut signals = Signals::listen();
     let mut seen = look(&sources)?;
     loop {

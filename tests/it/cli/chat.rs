@@ -157,6 +157,103 @@ fn a_program_reads_every_step_on_a_line_of_its_own() {
     assert_eq!(lines[10]["error"]["code"], "llm");
 }
 
+/// The objects of what a chat printed for a program, one on each line.
+fn events(told: &Outcome) -> Vec<Json> {
+    let lines = told.stdout.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("`{line}`: {e}")))
+        .collect()
+}
+
+#[test]
+fn a_program_is_told_on_one_line_why_a_chat_cannot_begin() {
+    let project = chatting(&[&text("one")]);
+    for (args, code, exit) in [
+        (&["--toolset", "large"][..], "invalid-argument", 2),
+        (&["--session", "op-0000000000000001"], "not-found", 2),
+        (&["--session", "nonsense"], "invalid-argument", 2),
+        (&["--model", "nobody:m"], "no-provider", 4),
+        (
+            &["--context", "a=1", "--context", "a=2"],
+            "invalid-argument",
+            2,
+        ),
+    ] {
+        let told = project.run(&[&["chat", "--json"][..], args].concat());
+        assert_eq!(told.code, exit, "{told:?}");
+        let [event] = &events(&told)[..] else {
+            panic!("{told:?}");
+        };
+        assert_eq!(
+            (&event["type"], &event["error"]["code"]),
+            (&"error".into(), &code.into())
+        );
+        assert!(event["session"].is_null(), "{event}");
+    }
+}
+
+#[test]
+fn a_program_is_told_of_each_command_that_was_not_done() {
+    let project = chatting(&[&text("one")]);
+    let typed = "/fly\n/toolset large\n/session nonsense\n/model nobody:m\n/file none.png\n/thinking \
+                 deep\n/web-search on\n/toolset none\ngo\n";
+    let told = project.run_with_input(&["chat", "--json"], typed);
+    assert_eq!(told.code, 0, "{told:?}");
+    let events = events(&told);
+    let refused: Vec<_> = events
+        .iter()
+        .take_while(|event| event["type"] == "refused_command")
+        .map(|event| event["error"]["code"].as_str().unwrap())
+        .collect();
+    let wrong = "invalid-argument";
+    let expected = [
+        wrong,
+        wrong,
+        wrong,
+        "no-provider",
+        wrong,
+        wrong,
+        "no-provider",
+    ];
+    assert_eq!(refused, expected, "{told:?}");
+    assert_eq!(events.last().unwrap()["text"], "one");
+}
+
+#[test]
+fn a_model_is_not_offered_what_can_only_fail_for_want_of_a_hidden_value() {
+    let reply = text("Done.");
+    let calls = r#"{"tool_calls": [{"name": "stamp", "arguments": {}}]}"#;
+    let project = project()
+        .guests(&["chooser"])
+        .file(
+            "openprogram.toml",
+            "model = \"script:replies.jsonl\"\n[components]\nchooser = \"chooser.wasm\"\n",
+        )
+        .file("replies.jsonl", format!("{calls}\n{reply}\n"));
+    let why = "left out: `test:chooser/guest.stamp`: `secret`: hidden parameter, and the context has no \
+               value for it; give it with `--context secret=VALUE`";
+    let told = project.run_with_input(&["chat"], "/tools\nstamp it\n");
+    assert_eq!(told.stderr.matches(why).count(), 2, "{told:?}");
+    let tools = |told: &Outcome| {
+        let session = told
+            .stderr
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix("session "));
+        let shown = project.run(&["show", session.unwrap(), "--json"]).json();
+        let nodes = shown["nodes"].as_array().unwrap().clone();
+        let asked = nodes.iter().find(|node| node["kind"] == "llm").unwrap();
+        asked["facts"]["tools"].to_string()
+    };
+    assert!(!tools(&told).contains("\"stamp\""), "{}", tools(&told));
+    let given = ["chat", "--context", "secret=MY-SECRET"];
+    let told = project.run_with_input(&given, "/tools\nstamp it\n");
+    assert!(!told.stderr.contains("left out"), "{told:?}");
+    assert!(tools(&told).contains("\"stamp\""), "{}", tools(&told));
+    let lacking = project.run(&["chat", "--toolset", "none"]);
+    assert!(!lacking.stderr.contains("left out"), "{lacking:?}");
+}
+
 #[cfg(target_os = "linux")]
 fn typed(project: &Project, typed: &[(&str, &str)]) -> Outcome {
     let told = project.run_on_terminal_typing(&["chat"], typed);

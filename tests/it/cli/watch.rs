@@ -5,6 +5,8 @@ use std::io::{BufRead as _, BufReader};
 #[cfg(unix)]
 use std::process::Command;
 
+#[cfg(unix)]
+use openprogram_core::Json;
 use openprogram_tests::guests;
 
 use super::project;
@@ -21,6 +23,27 @@ fn until(lines: &mut impl Iterator<Item = String>, awaited: &str) -> Vec<String>
         }
     }
     panic!("`{awaited}` never came: {read:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn each_run_is_one_object_on_one_line_for_a_program() {
+    let project = project().file("watched.wasm", guests::bytes("healthy"));
+    let given = ["--component", "watched.wasm", "--arg", "number=4"];
+    let run = [&["run", "double", "--watch", "--json"][..], &given].concat();
+    let mut child = project.start_piped(&run);
+    let data = BufReader::new(child.stdout.take().unwrap());
+    let data = data.lines().map(Result::unwrap);
+    let mut data = data.map(|line| serde_json::from_str::<Json>(&line).expect("one whole object"));
+    assert_eq!(data.next().unwrap()["ok"], 8);
+    let project = project.file("watched.wasm", "no component");
+    let failed = data.next().unwrap();
+    assert!(failed["error"]["message"].is_string(), "{failed}");
+    assert!(failed["session"].is_null(), "{failed}");
+    let _project = project.file("watched.wasm", guests::bytes("healthy"));
+    assert_eq!(data.next().unwrap()["ok"], 8);
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// Two guests take turns in one file: `can` is a function of the first, `double` of the second.

@@ -5,6 +5,7 @@
 
 mod command;
 mod input;
+mod lacking;
 mod obey;
 mod told;
 mod toolset;
@@ -15,6 +16,7 @@ mod watcher;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use openprogram_core::JsonObject;
 use openprogram_core::content::{ContentBlock, ThinkingLevel};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::id::SessionId;
@@ -23,8 +25,9 @@ use self::command::{Said, read};
 use self::input::{Entry, Input};
 use self::toolset::Toolset;
 use self::wanted::Wanted;
-use super::arguments::thinking_levels;
+use super::arguments::{Pair, context, parse_pair, thinking_levels};
 use super::console::Console;
+use super::exit::{Report, Usage};
 use super::progress;
 use super::questions::TerminalQuestions;
 use super::shown_file::read_shown;
@@ -66,9 +69,17 @@ pub struct Args {
     /// openprogram.toml
     #[arg(long, value_name = "NAME", default_value = "full")]
     toolset: String,
+    /// Give one value for hidden parameters of that name; may be repeated
+    ///
+    /// Read like that of `run`. No model sees it. A function that needs one which is not given is left
+    /// out of what the model may call.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
+    context: Vec<Pair>,
     /// Print what happens as JSON, one object on a line: {"type": "text" | "thinking" | "tool_use" |
     /// "tool_result" | "retry" | … }, and at the end of a turn {"type": "reply", "session", "text",
-    /// "usage", "stop"} or {"type": "error", "session", "error": {"code", "message", "details"}}
+    /// "usage", "stop"} or {"type": "error", "session", "error": {"code", "message", "details"}}; a chat
+    /// that cannot begin ends with such an error, and a command that was not done is {"type":
+    /// "refused_command", "error"}
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -95,6 +106,8 @@ struct Chat<'a> {
     input: Input,
     signals: Signals,
     toolset: Toolset,
+    /// The values for hidden parameters.
+    context: JsonObject,
     /// The session; `None` until the first turn makes one.
     session: Option<SessionId>,
     json: bool,
@@ -128,6 +141,8 @@ impl<'a> Chat<'a> {
         let (prepared, model) = wanted.prepare(app, &questions, console).await?;
         let (sets, catalog) = (&app.settings().tool_sets, prepared.runtime.catalog());
         let toolset = Toolset::parse(&args.toolset, sets, catalog)?;
+        let functions: Vec<_> = catalog.iter().map(AsRef::as_ref).collect();
+        let context = context(&functions, &args.context)?;
         let mut chat = Self {
             app,
             prepared,
@@ -138,12 +153,14 @@ impl<'a> Chat<'a> {
             input,
             signals: Signals::listen(),
             toolset,
+            context,
             session: None,
             json: args.json,
         };
         for file in &args.files {
             chat.attach(file)?;
         }
+        chat.say_left_out(console);
         Ok(chat)
     }
 
@@ -172,6 +189,26 @@ impl<'a> Chat<'a> {
         Ok(())
     }
 
+    /// Tells that something typed was not done, and why.
+    fn refuse(&self, error: &anyhow::Error, console: &mut Console) -> anyhow::Result<()> {
+        let report = Report::of(error);
+        report.say_to(console);
+        if self.json {
+            console.json_line(&told::refused(&report))?;
+        }
+        Ok(())
+    }
+
+    /// The same in the words of the chat, of something that is soon typed again.
+    fn refuse_briefly(&self, problem: &str, console: &mut Console) -> anyhow::Result<()> {
+        console.say(problem);
+        if self.json {
+            let report = Report::of(&Usage(problem.to_owned()).into());
+            console.json_line(&told::refused(&report))?;
+        }
+        Ok(())
+    }
+
     async fn talk(&mut self, console: &mut Console) -> anyhow::Result<()> {
         if self.input.is_terminal {
             let model = one_line(&self.model, 80);
@@ -186,7 +223,7 @@ impl<'a> Chat<'a> {
                 Said::Text(text) => self.turn(text, console).await?,
                 Said::Command(command) => self.obey(command, console).await?,
                 Said::Wrong(problem) => {
-                    console.say(&problem);
+                    self.refuse_briefly(&problem, console)?;
                     After::GoOn
                 }
             };

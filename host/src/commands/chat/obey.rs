@@ -10,7 +10,6 @@ use super::toolset::Toolset;
 use super::wanted::Wanted;
 use super::{After, Attached, Chat};
 use crate::commands::console::Console;
-use crate::commands::exit::Report;
 use crate::commands::signature::signature;
 use crate::text::one_line;
 
@@ -28,7 +27,7 @@ impl Chat<'_> {
                     model: Some(name),
                     ..self.wanted.clone()
                 };
-                if self.want(wanted, console).await {
+                if self.want(wanted, console).await? {
                     console.say(&format!("the model is {} now", self.model));
                 }
             }
@@ -38,7 +37,7 @@ impl Chat<'_> {
                     thinking: Some(level),
                     ..self.wanted.clone()
                 };
-                if self.want(wanted, console).await {
+                if self.want(wanted, console).await? {
                     console.say(&format!("the level of thinking is {level} now"));
                 }
             }
@@ -49,21 +48,21 @@ impl Chat<'_> {
             }
             Command::File(Some(path)) => match self.attach(Path::new(&path)) {
                 Ok(()) => self.say_files(console),
-                Err(error) => Report::of(&error).say_to(console),
+                Err(error) => self.refuse(&error, console)?,
             },
             Command::WebSearch(None) => console.say(match self.wanted.web_search {
                 true => "on",
                 false => "off",
             }),
-            Command::WebSearch(Some(web_search)) => self.search_web(web_search, console).await,
+            Command::WebSearch(Some(web_search)) => self.search_web(web_search, console).await?,
             Command::Toolset(None) => console.say(self.toolset.name()),
-            Command::Toolset(Some(name)) => self.take_toolset(&name, console),
+            Command::Toolset(Some(name)) => self.take_toolset(&name, console)?,
             Command::Tools => self.say_tools(console),
             Command::Session(None) => match &self.session {
                 Some(session) => console.say(&format!("session {session}")),
                 None => console.say("there is no session yet; the first turn makes one"),
             },
-            Command::Session(Some(id)) => self.change_session(&id, console).await,
+            Command::Session(Some(id)) => self.change_session(&id, console).await?,
             Command::New => {
                 self.session = None;
                 console.say("the next turn starts a new session");
@@ -75,43 +74,43 @@ impl Chat<'_> {
     }
 
     /// Goes on with another model, or with the same one that does something else; says why not.
-    async fn want(&mut self, wanted: Wanted, console: &mut Console) -> bool {
+    async fn want(&mut self, wanted: Wanted, console: &mut Console) -> anyhow::Result<bool> {
         match wanted.prepare(self.app, &self.questions, console).await {
             Ok((prepared, model)) => {
                 (self.prepared, self.model, self.wanted) = (prepared, model, wanted);
-                true
+                Ok(true)
             }
             // The chat goes on with the one it has.
-            Err(error) => {
-                Report::of(&error).say_to(console);
-                false
-            }
+            Err(error) => self.refuse(&error, console).map(|()| false),
         }
     }
 
-    fn take_toolset(&mut self, name: &str, console: &mut Console) {
+    fn take_toolset(&mut self, name: &str, console: &mut Console) -> anyhow::Result<()> {
         let sets = &self.app.settings().tool_sets;
         match Toolset::parse(name, sets, self.prepared.runtime.catalog()) {
             Ok(toolset) => {
                 console.say(&format!("the toolset is {} now", toolset.name()));
                 self.toolset = toolset;
+                self.say_left_out(console);
+                Ok(())
             }
-            Err(failure) => console.say(&failure.message),
+            Err(failure) => self.refuse_briefly(&failure.message, console),
         }
     }
 
-    async fn change_session(&mut self, id: &str, console: &mut Console) {
+    async fn change_session(&mut self, id: &str, console: &mut Console) -> anyhow::Result<()> {
         let entered = match SessionId::parse(id) {
             Ok(session) => self.enter(session).await,
             Err(error) => Err(error.into()),
         };
         match entered {
             Ok(()) => console.say("the chat goes on in this session"),
-            Err(error) => Report::of(&error).say_to(console),
+            Err(error) => self.refuse(&error, console)?,
         }
+        Ok(())
     }
 
-    async fn search_web(&mut self, web_search: bool, console: &mut Console) {
+    async fn search_web(&mut self, web_search: bool, console: &mut Console) -> anyhow::Result<()> {
         let wanted = Wanted {
             web_search,
             ..self.wanted.clone()
@@ -124,8 +123,9 @@ impl Chat<'_> {
                     false => "the model may not search the web now",
                 });
             }
-            Err(error) => Report::of(&error).say_to(console),
+            Err(error) => self.refuse(&error, console)?,
         }
+        Ok(())
     }
 
     fn say_files(&self, console: &mut Console) {
@@ -149,7 +149,10 @@ impl Chat<'_> {
         let sets = &self.app.settings().tool_sets;
         let functions = self.toolset.functions(catalog, sets).into_iter();
         let line = |function: Result<FunctionRef, String>| match function {
-            Ok(function) => one_line(&signature(&function), 1_000),
+            Ok(function) => match self.lacking(&function) {
+                None => one_line(&signature(&function), 1_000),
+                Some(why) => why,
+            },
             Err(missing) => one_line(&missing, 1_000),
         };
         let lines: Vec<_> = functions.map(line).collect();

@@ -9,6 +9,8 @@ use openprogram_core::session::NodeStatus;
 use openprogram_runtime::Event;
 use serde_json::json;
 
+use crate::commands::exit::{ErrorForm, Report};
+
 /// An event; `None` for one that programs are not told of.
 pub(super) fn event(event: &Event) -> Option<Json> {
     Some(match event {
@@ -86,6 +88,13 @@ pub(super) fn reply(session: Option<&SessionId>, reply: &ExecReply) -> Json {
         "usage": reply.usage.to_json(),
         "stop": reply.stop.word(),
     })
+}
+
+/// Something typed that was not done, in the form of an error of a command.
+pub(super) fn refused(report: &Report) -> Json {
+    let mut event = report.to_json(ErrorForm::Plain);
+    event["type"] = "refused_command".into();
+    event
 }
 
 /// The end of a turn that failed.

@@ -31,6 +31,8 @@ impl Chat<'_> {
         let mut request = TurnRequest::new(content);
         request.turn.tools = self.toolset.tools();
         request.turn.web_search = self.wanted.web_search;
+        request.turn.tool_filter.deny = self.left_out().map(|(name, _)| name).collect();
+        request.context.clone_from(&self.context);
         request.session.clone_from(&self.session);
         request.events = watcher.sender();
         let (outcome, after) = self.watched(request, &mut watcher, console).await?;
