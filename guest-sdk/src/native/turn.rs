@@ -72,19 +72,27 @@ impl Turn {
 
     /// What the turn gave, none of whose events were taken.
     pub(super) fn ending(self) -> Result<Reply, types::Failure> {
-        match self.gave {
-            Ok(Gave::Reply(reply)) => Ok(reply),
-            Ok(Gave::Pick(picked)) => panic!("the turn picked `{}`", picked.name()),
-            Err(failed) => Err(failure::to_host(failed)),
-        }
+        self.reply()
     }
 
     /// What the turn picked, none of whose events were taken.
     pub(super) fn pick(self) -> Result<Picked, types::Failure> {
-        match self.gave {
-            Ok(Gave::Pick(picked)) => Ok(picked),
+        self.option()
+    }
+
+    fn reply(&self) -> Result<Reply, types::Failure> {
+        match &self.gave {
+            Ok(Gave::Reply(reply)) => Ok(reply.clone()),
+            Ok(Gave::Pick(picked)) => panic!("the turn picked `{}`", picked.name()),
+            Err(failed) => Err(failure::to_host(failed.clone())),
+        }
+    }
+
+    fn option(&self) -> Result<Picked, types::Failure> {
+        match &self.gave {
+            Ok(Gave::Pick(picked)) => Ok(picked.clone()),
             Ok(Gave::Reply(_)) => panic!("the turn answered, and did not pick"),
-            Err(failed) => Err(failure::to_host(failed)),
+            Err(failed) => Err(failure::to_host(failed.clone())),
         }
     }
 
@@ -128,22 +136,12 @@ impl Turn {
     }
 
     pub(crate) fn outcome(&self) -> Option<Result<Reply, types::Failure>> {
-        let gave = self.is_over.get().then_some(&self.gave)?;
-        Some(match gave {
-            Ok(Gave::Reply(reply)) => Ok(reply.clone()),
-            Ok(Gave::Pick(picked)) => panic!("the turn picked `{}`", picked.name()),
-            Err(failed) => Err(failure::to_host(failed.clone())),
-        })
+        self.is_over.get().then(|| self.reply())
     }
 
     /// What the turn picked, once it is over.
     pub(super) fn picked(&self) -> Option<Result<Picked, types::Failure>> {
-        let gave = self.is_over.get().then_some(&self.gave)?;
-        Some(match gave {
-            Ok(Gave::Pick(picked)) => Ok(picked.clone()),
-            Ok(Gave::Reply(_)) => panic!("the turn answered, and did not pick"),
-            Err(failed) => Err(failure::to_host(failed.clone())),
-        })
+        self.is_over.get().then(|| self.option())
     }
 }
 

@@ -71,22 +71,27 @@ fn word(literal: &Literal, errors: &mut Errors) -> Option<String> {
     }
 }
 
+/// A flag, or a text that says something, as JSON.
+fn flag_or_text(setting: &Setting) -> Option<String> {
+    match &setting.value {
+        Value::Flag => Some("true".to_owned()),
+        Value::Literal(Literal { value, .. }) => match value {
+            LiteralValue::Bool(flag) => Some(flag.to_string()),
+            LiteralValue::Text(text) if !text.trim().is_empty() => Some(quoted(text)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// A flag, or the words by which the function is found.
 pub(super) fn deferred(setting: &Setting, errors: &mut Errors) -> Option<String> {
-    let literal = match &setting.value {
-        Value::Flag => return Some("true".to_owned()),
-        Value::Literal(Literal { value, .. }) => Some(value),
-        _ => None,
-    };
-    match literal {
-        Some(LiteralValue::Bool(deferred)) => Some(deferred.to_string()),
-        Some(LiteralValue::Text(words)) if !words.trim().is_empty() => Some(quoted(words)),
-        _ => {
-            let message = "write `defer` or `defer = \"words by which it is found\"`";
-            errors.at(setting.value_span(), message);
-            None
-        }
+    let said = flag_or_text(setting);
+    if said.is_none() {
+        let message = "write `defer` or `defer = \"words by which it is found\"`";
+        errors.at(setting.value_span(), message);
     }
+    said
 }
 
 /// A time in seconds.
@@ -133,33 +138,28 @@ pub(super) fn required_approval(
     about: &About<'_>,
     errors: &mut Errors,
 ) -> Option<String> {
-    let literal = match &setting.value {
-        Value::Flag => return Some("true".to_owned()),
-        Value::Literal(Literal { value, .. }) => Some(value),
-        _ => None,
-    };
-    match literal {
-        Some(LiteralValue::Bool(required)) => return Some(required.to_string()),
-        Some(LiteralValue::Text(reason)) if !reason.trim().is_empty() => {
-            return Some(quoted(reason));
-        }
-        Some(LiteralValue::Object(entries)) => {
-            let when = entries.iter().find(|entry| entry.key == "when");
-            let reason = entries.iter().find(|entry| entry.key == "reason");
-            let others = entries.len() - usize::from(reason.is_some());
-            let reason = match reason.map(|entry| &entry.value.value) {
-                None => Some(String::new()),
-                Some(LiteralValue::Text(text)) if !text.trim().is_empty() => {
-                    Some(format!(",\"reason\":{}", quoted(text)))
-                }
-                Some(_) => None,
-            };
-            if let (Some(when), Some(reason), 1) = (when, reason, others) {
-                let when = condition::check(&when.value, Use::Approval, about, errors)?;
-                return Some(format!("{{\"when\":{when}{reason}}}"));
+    if let Some(said) = flag_or_text(setting) {
+        return Some(said);
+    }
+    if let Value::Literal(Literal {
+        value: LiteralValue::Object(entries),
+        ..
+    }) = &setting.value
+    {
+        let when = entries.iter().find(|entry| entry.key == "when");
+        let reason = entries.iter().find(|entry| entry.key == "reason");
+        let others = entries.len() - usize::from(reason.is_some());
+        let reason = match reason.map(|entry| &entry.value.value) {
+            None => Some(String::new()),
+            Some(LiteralValue::Text(text)) if !text.trim().is_empty() => {
+                Some(format!(",\"reason\":{}", quoted(text)))
             }
+            Some(_) => None,
+        };
+        if let (Some(when), Some(reason), 1) = (when, reason, others) {
+            let when = condition::check(&when.value, Use::Approval, about, errors)?;
+            return Some(format!("{{\"when\":{when}{reason}}}"));
         }
-        _ => {}
     }
     let message = "write `requires_approval`, `requires_approval = \"why\"` or \
                    `requires_approval = {\"when\": CONDITION, \"reason\": \"why\"}`";

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
 
 use crate::facts::WORDS_BYTES_MAX;
@@ -39,12 +39,14 @@ pub(crate) struct PackageDocs {
     given: Cell<usize>,
 }
 
-/// What the sections say of a type.
-#[derive(Debug, Default, Deserialize)]
+/// What the sections say of a type, as they are read and written.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct TypeWords {
-    docs: Option<String>,
-    items: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) docs: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) items: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

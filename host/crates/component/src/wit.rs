@@ -14,7 +14,7 @@ use wit_parser::{
 };
 
 use crate::decode::signature;
-use crate::docs::SECTION;
+use crate::docs::{SECTION, TypeWords};
 use crate::error::LoadError;
 use crate::facts::{OWN_PACKAGE, short_name};
 use crate::sections::with_section;
@@ -105,14 +105,6 @@ struct Interface {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Words {
     docs: String,
-}
-
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
-struct TypeWords {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    docs: Option<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    items: BTreeMap<String, String>,
 }
 
 impl Wit {

@@ -24,10 +24,7 @@ pub(super) fn set(gating: &mut Gating, attribute: &Attribute<'_>) -> Result<bool
         "available_if" => gating.available_if = Some(condition(attribute, &attribute.value)?),
         "defer" => gating.deferred = deferred(attribute)?,
         "requires_approval" => gating.requires_approval = required_approval(attribute)?,
-        "cache" => {
-            let ttl = gating.cache.take();
-            gating.cache = attribute.boolean()?.then(|| ttl.unwrap_or_default());
-        }
+        "cache" => gating.cache = attribute.boolean()?.then(Caching::default),
         // Read when all attributes are known.
         "cache_ttl" => {}
         "timeout" => gating.timeout = Some(seconds(attribute)?),

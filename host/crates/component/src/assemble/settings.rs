@@ -27,12 +27,14 @@ pub(super) fn set(
         }
     }
     gating::set_together(&mut function.gating, &attributes)?;
-    if let (true, Some(true)) = (function.effects.read_only, function.effects.destructive) {
-        let attribute = attributes.iter().find(|a| a.key == "destructive");
-        let problem = "what is `read_only` cannot be destructive".to_owned();
-        return attribute.map_or(Ok(()), |attribute| Err(attribute.bad(problem)));
+    let effects = &function.effects;
+    let destructive = attributes.iter().find(|a| a.key == "destructive");
+    match destructive {
+        Some(attribute) if effects.read_only && effects.destructive == Some(true) => {
+            Err(attribute.bad("what is `read_only` cannot be destructive".to_owned()))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn set_one(function: &mut Function, attribute: &Attribute<'_>) -> Result<(), MetadataError> {

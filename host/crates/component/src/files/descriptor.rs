@@ -138,8 +138,7 @@ impl HostDescriptor for FilesView<'_> {
         let place = self.place(&fd, &mut walked)?;
         let handle = place.handle();
         let done = self.wasi.create_directory_at(handle, walked.name).await;
-        self.leave(&place)?;
-        done
+        self.left(&place, done)
     }
 
     async fn stat(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorStat> {
@@ -157,8 +156,7 @@ impl HostDescriptor for FilesView<'_> {
         let flags = PathFlags::empty();
         let place = self.place(&fd, &mut walked)?;
         let done = self.wasi.stat_at(place.handle(), flags, walked.name).await;
-        self.leave(&place)?;
-        done
+        self.left(&place, done)
     }
 
     async fn set_times_at(
@@ -177,8 +175,7 @@ impl HostDescriptor for FilesView<'_> {
             .wasi
             .set_times_at(handle, flags, name, accessed, modified);
         let done = set.await;
-        self.leave(&place)?;
-        done
+        self.left(&place, done)
     }
 
     async fn link_at(
@@ -243,8 +240,7 @@ impl HostDescriptor for FilesView<'_> {
         let (_, mut walked) = self.reach(&fd, Use::Read, &path, Last::Keep).await?;
         let place = self.place(&fd, &mut walked)?;
         let done = self.wasi.readlink_at(place.handle(), walked.name).await;
-        self.leave(&place)?;
-        done
+        self.left(&place, done)
     }
 
     async fn remove_directory_at(
@@ -258,8 +254,7 @@ impl HostDescriptor for FilesView<'_> {
             .wasi
             .remove_directory_at(place.handle(), walked.name)
             .await;
-        self.leave(&place)?;
-        done
+        self.left(&place, done)
     }
 
     async fn rename_at(
@@ -300,8 +295,7 @@ impl HostDescriptor for FilesView<'_> {
         let mut walked = self.reach_to_change(&fd, &path).await?;
         let place = self.place(&fd, &mut walked)?;
         let done = self.wasi.unlink_file_at(place.handle(), walked.name).await;
-        self.leave(&place)?;
-        done
+        self.left(&place, done)
     }
 
     fn read_via_stream(
@@ -357,7 +351,6 @@ impl HostDescriptor for FilesView<'_> {
         let place = self.place(&fd, &mut walked)?;
         let handle = place.handle();
         let done = self.wasi.metadata_hash_at(handle, flags, walked.name).await;
-        self.leave(&place)?;
-        done
+        self.left(&place, done)
     }
 }

@@ -73,6 +73,12 @@ impl FilesView<'_> {
         Ok(())
     }
 
+    /// What was done there, once the place is left.
+    pub(super) fn left<T>(&mut self, place: &Place, done: FsResult<T>) -> FsResult<T> {
+        self.leave(place)?;
+        done
+    }
+
     pub(super) fn count_made(&self, walked: &Walked) -> FsResult<()> {
         match walked.kind {
             None => self.files.counters.make_file().map_err(FsError::trap),
