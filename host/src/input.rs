@@ -11,17 +11,29 @@ pub struct InputError(String);
 
 /// Reads text from a file, or from stdin when the path is `-`. More than `bytes_max` is refused.
 pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<String, InputError> {
-    let is_stdin = path == Path::new("-");
-    let shown = if is_stdin {
-        "stdin".to_owned()
-    } else {
-        format!("`{}`", path.display())
-    };
-    let bytes = match is_stdin {
+    let bytes = read_named(path, bytes_max)?;
+    let no_text = |_| InputError(format!("{} is not UTF-8 text", shown(path)));
+    String::from_utf8(bytes).map_err(no_text)
+}
+
+/// Reads whatever a file holds, or stdin when the path is `-`. More than `bytes_max` is refused.
+pub(crate) fn read_named(path: &Path, bytes_max: u64) -> Result<Vec<u8>, InputError> {
+    let shown = shown(path);
+    match is_stdin(path) {
         true => read_up_to(bytes_max, &shown, || Ok(io::stdin())),
         false => read_up_to(bytes_max, &shown, || File::open(path)),
-    }?;
-    String::from_utf8(bytes).map_err(|_| InputError(format!("{shown} is not UTF-8 text")))
+    }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn shown(path: &Path) -> String {
+    match is_stdin(path) {
+        true => "stdin".to_owned(),
+        false => format!("`{}`", path.display()),
+    }
 }
 
 /// Reads a file, whatever it holds. More than `bytes_max` is refused.

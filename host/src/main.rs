@@ -39,7 +39,11 @@ fn main() -> ExitCode {
 
 fn start(command: Command, console: &mut Console) -> anyhow::Result<Exit> {
     let folder = std::env::current_dir().context("cannot tell the current folder")?;
-    let found = Settings::find(&folder, &|name| std::env::var_os(name));
+    let variables = |name: &str| std::env::var_os(name);
+    let mut found = Settings::find(&folder, &variables);
+    found
+        .settings
+        .look_whether_set(command.variables(), &variables);
     telemetry::start(&found.settings.trace)?;
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

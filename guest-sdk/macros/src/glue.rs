@@ -7,7 +7,7 @@ use crate::convert::{Converter, Direction};
 use crate::errors::Errors;
 use crate::model::{Function, Model, ParameterKind};
 use crate::read::{self, Package};
-use crate::{arguments, bindings, metadata, names};
+use crate::{arguments, bindings, metadata, names, unread};
 
 /// Expands the attribute `functions`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -16,6 +16,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Ok(module) => module,
         Err(error) => {
             let error = error.into_compile_error();
+            let item = unread::without_settings(item);
             return quote!(#error #item);
         }
     };

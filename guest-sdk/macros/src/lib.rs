@@ -20,6 +20,7 @@ mod names;
 mod read;
 mod settings;
 mod types;
+mod unread;
 mod values;
 mod wit;
 

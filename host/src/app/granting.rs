@@ -163,6 +163,7 @@ impl App {
             GrantChange::TakeAll => self.granted_to_nobody(name)?,
             _ => None,
         };
+        let is_nobody = to_nobody.is_some();
         let before = match to_nobody {
             Some(granted) => granted,
             None => look(&self.named(name)?)?,
@@ -201,7 +202,11 @@ impl App {
                 }
             }
             GrantChange::TakeAll => {
-                text.take_all(name);
+                match is_nobody {
+                    // Limits are in the way too, and hold for nothing.
+                    true => text.take_entry(name),
+                    false => text.take_all(name),
+                }
                 // An empty table is in the way too where there is no such component.
                 is_change = !before.grants.is_empty() || text.to_text() != old;
             }

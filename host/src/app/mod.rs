@@ -19,6 +19,7 @@ mod prepared;
 mod removing;
 mod skills;
 mod tool_form;
+mod tool_sets;
 mod updated;
 mod watched;
 
@@ -53,6 +54,7 @@ pub use self::listing::{Listed, Listing, Unknown};
 use self::models::{Models, SharedTransport};
 pub use self::prepared::Prepared;
 pub use self::removing::Removed;
+pub use self::tool_sets::UnknownTool;
 pub use self::updated::Updated;
 pub use self::watched::NoSource;
 use crate::fetch::{Fetcher, WebOptions};

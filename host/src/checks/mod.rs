@@ -5,11 +5,13 @@
 
 mod grants;
 mod keys;
+mod languages;
 mod links;
 mod machine;
 mod models;
 mod project;
 mod state;
+mod tool_sets;
 mod toolchain;
 
 use crate::app::App;
@@ -82,6 +84,7 @@ impl Check {
 pub async fn all(app: &App, problem: Option<&SettingsError>) -> Vec<Check> {
     let settings = app.settings();
     let mut checks = toolchain::checks(settings);
+    checks.extend(languages::checks(settings));
     checks.extend(state::checks(app).await);
     checks.extend(machine::checks(app));
     checks.extend(project::checks(settings, problem));
@@ -92,6 +95,7 @@ pub async fn all(app: &App, problem: Option<&SettingsError>) -> Vec<Check> {
         checks.extend(models::checks(settings, &lock));
         checks.extend(grants::checks(app));
         checks.extend(links::checks(app));
+        checks.extend(tool_sets::checks(app).await);
     }
     checks.extend(keys::checks(settings));
     checks

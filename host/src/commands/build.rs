@@ -1,5 +1,6 @@
 //! `openprogram build`: from source to components, and what their authors could tell models better.
 
+use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
 use openprogram_core::Json;
@@ -9,7 +10,7 @@ use serde_json::json;
 
 use super::console::Console;
 use crate::app::load_built;
-use crate::source::{self, Built, Place};
+use crate::source::{self, Built, Place, SourceText};
 use crate::text::one_line;
 
 /// Warnings that are told one by one; a person fixes these first.
@@ -112,11 +113,13 @@ fn say_count(n_warnings: usize, console: &mut Console) {
 
 fn warnings(built: &Built, functions: &[Function]) -> Vec<Found> {
     let offered = functions.iter().filter(|f| f.offer == Offer::Offered);
+    // Most builds have nothing to warn of.
+    let sources = LazyCell::new(|| SourceText::read(&built.folder));
     let of_each = offered.flat_map(|function| {
-        let warnings = lint_function(function).into_iter();
-        warnings.map(|warning| {
+        let (warnings, sources) = (lint_function(function).into_iter(), &sources);
+        warnings.map(move |warning| {
             let name = function.name.function.clone();
-            let place = source::find_line(&built.folder, &name, warning.parameter.as_deref());
+            let place = sources.find(&name, warning.parameter.as_deref());
             Found {
                 function: name,
                 warning,

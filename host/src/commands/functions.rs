@@ -10,7 +10,7 @@ use serde_json::json;
 use super::console::Console;
 use super::inspect::function_to_json;
 use super::signature::signature;
-use crate::app::{App, Listed, Unknown};
+use crate::app::{App, Listed, Unknown, UnknownTool};
 use crate::text::one_line;
 
 /// Lists the functions of all components of the project
@@ -32,6 +32,9 @@ pub struct Args {
 
 pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
     let listing = app.listing(args.learn, console.words()).await?;
+    for UnknownTool { key, message } in app.unknown_tools(&listing)? {
+        console.say(&format!("warning: `{key}` in openprogram.toml: {message}"));
+    }
     if args.json {
         let known = &listing.known;
         let components: Vec<_> = known.iter().map(component_to_json).collect();

@@ -31,6 +31,13 @@ pub struct Args {
     pub(super) json: bool,
 }
 
+impl Args {
+    /// The variables that it names.
+    pub(super) fn variables(&self) -> Vec<String> {
+        self.grants.variables()
+    }
+}
+
 pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
     let name = &args.name;
     let lines = args.grants.lines()?;

@@ -1,7 +1,9 @@
 //! Grants on the command line: the options that `grant` and `revoke` share, and how grants are shown.
 
 use openprogram_core::Json;
-use openprogram_core::grant::{FolderGrant, Grant, GrantKind, GrantLine, Grants, SecretGrant};
+use openprogram_core::grant::{
+    FolderGrant, Grant, GrantKind, GrantLine, Grants, SecretGrant, VariableGrant,
+};
 use openprogram_core::question::KeptAnswer;
 use serde_json::json;
 
@@ -48,6 +50,19 @@ pub(super) struct GrantOptions {
 }
 
 impl GrantOptions {
+    /// The names of the variables in them; what is no grant names none.
+    pub(super) fn variables(&self) -> Vec<String> {
+        let seen = self.env.iter().filter_map(|line| {
+            let grant: Grant<VariableGrant> = line.parse().ok()?;
+            Some(grant.what.name)
+        });
+        let secret = self.secrets.iter().filter_map(|line| {
+            let grant: Grant<SecretGrant> = line.parse().ok()?;
+            Some(grant.what.variable)
+        });
+        seen.chain(secret).collect()
+    }
+
     /// The grants that were typed.
     pub(super) fn lines(&self) -> Result<Vec<GrantLine>, Usage> {
         let asks = if self.ask_user { &["true"][..] } else { &[] };
@@ -122,17 +137,27 @@ impl Shown {
 /// What is missing on this machine for a grant to be of use.
 pub(crate) fn note(kind: GrantKind, line: &str, settings: &Settings) -> Option<String> {
     let missing = |name: &str| {
-        let is_set = settings.granted_values.contains_key(name);
-        // One that is granted just now was not looked up.
-        let is_known = settings
+        let is_granted = settings
             .all_grants()
             .any(|grants| names_variable(grants, name));
-        (is_known && !is_set).then(|| format!("the variable {name} is not set"))
+        let is_set = match is_granted {
+            true => Some(settings.granted_values.contains_key(name)),
+            // One that is granted just now.
+            false => settings.named_variables.get(name).copied(),
+        };
+        (is_set == Some(false)).then(|| format!("the variable {name} is not set"))
     };
     match kind {
         GrantKind::Dirs => {
             let grant: Grant<FolderGrant> = line.parse().ok()?;
-            settings.folder_problem(&grant.what)
+            let outside = settings.is_outside(&grant.what);
+            let outside = outside.then(|| "outside of the project".to_owned());
+            let notes = settings
+                .folder_problem(&grant.what)
+                .into_iter()
+                .chain(outside);
+            let notes: Vec<_> = notes.collect();
+            (!notes.is_empty()).then(|| notes.join("; "))
         }
         GrantKind::Env => missing(line.strip_prefix("ask ").unwrap_or(line)),
         GrantKind::Secrets => {

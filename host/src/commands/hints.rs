@@ -97,6 +97,10 @@ pub(super) fn hint(failure: &Failure, session: Option<&SessionId>) -> Option<Str
         }
         // Most sentences of this kind name the ways already.
         FailureCode::NoProvider if failure.message.contains("--model") => None,
+        // There is a model, and behind the semicolon stands what to do about what it cannot.
+        FailureCode::NoProvider if detail("model").is_some() && failure.message.contains("; ") => {
+            None
+        }
         FailureCode::NoProvider => Some(
             "choose a model with `--model provider:model`, or with `model = \"provider:model\"` \
              in openprogram.toml"

@@ -145,9 +145,36 @@ fn served_to_json((interface, link): &Served) -> Json {
     })
 }
 
-/// A kind of grant as a person reads it: its key, and its option of `grant`.
-pub(super) fn grant_text(kind: GrantKind) -> String {
-    format!("{}, given with `{}`", kind.key(), kind.option())
+/// A kind of grant as a person reads it: its key, its option of `grant`, and whether the import means
+/// little.
+fn grant_text(kind: GrantKind) -> String {
+    let by_itself = match kind {
+        GrantKind::Dirs | GrantKind::Env => "; most toolchains import it, used or not",
+        _ => "",
+    };
+    format!("{}, given with `{}`{by_itself}", kind.key(), kind.option())
+}
+
+/// Packages of WASI that every component has, whatever it is granted; without a grant there are no
+/// folders and no variables in them.
+const ALWAYS_THERE: [&str; 5] = ["cli", "clocks", "filesystem", "io", "random"];
+
+/// The imports as a person reads them: those of WASI that are always there as one.
+fn imports_told(imports: &[String]) -> Vec<String> {
+    let package = |import: &str| {
+        let name = import.strip_prefix("wasi:")?.split('/').next()?;
+        ALWAYS_THERE.into_iter().find(|known| *known == name)
+    };
+    let always: Vec<_> = ALWAYS_THERE
+        .into_iter()
+        .filter(|name| imports.iter().any(|import| package(import) == Some(name)))
+        .collect();
+    let others = imports.iter().filter(|import| package(import).is_none());
+    let mut told: Vec<_> = others.cloned().collect();
+    if !always.is_empty() {
+        told.push(format!("wasi: {} (always there)", always.join(", ")));
+    }
+    told
 }
 
 fn to_json(component: &LoadedComponent) -> Json {
@@ -216,11 +243,8 @@ fn to_text(component: &LoadedComponent, served: &[Served]) -> String {
     if let Some(skill) = component.skill() {
         let _ = writeln!(text, "\nskill: {}", one_line(&skill.description, 1_000));
     }
-    write_list(
-        &mut text,
-        "imports",
-        component.imports().iter().map(String::as_str),
-    );
+    let imports = imports_told(component.imports());
+    write_list(&mut text, "imports", imports.iter().map(String::as_str));
     for served in served {
         let _ = writeln!(text, "\n{}:", one_line(&served_told(served), 1_000));
         for function in &served.0.functions {

@@ -6,8 +6,10 @@
 pub mod console;
 pub mod exit;
 
+mod argument_file;
 mod arguments;
 mod bars;
+mod chosen_session;
 mod described;
 mod evaluate;
 mod grant_lines;
@@ -135,6 +137,16 @@ impl Command {
         }
     }
 
+    /// Variables of the environment that its arguments name, and of which it tells whether they are
+    /// set.
+    #[must_use]
+    pub fn variables(&self) -> Vec<String> {
+        match self {
+            Self::Grant(args) => args.variables(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The form in which the command tells a program about an error; `None` without `--json`.
     #[must_use]
     pub fn error_form(&self) -> Option<ErrorForm> {
@@ -229,7 +241,7 @@ mod tests {
             "run",
             "run f --arg novalue",
             "run f --arg =x",
-            "show",
+            "show a b",
             "decide",
             "build a b",
             "new",

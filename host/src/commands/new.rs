@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::console::Console;
-use crate::scaffold::{self, Lang};
+use crate::scaffold;
+use crate::sdk::Language;
 
 /// Makes a project: a component with its source, tests, project file and SDK, ready to build
 ///
@@ -20,7 +21,7 @@ pub struct Args {
     path: Option<PathBuf>,
     /// The language of its source
     #[arg(long, value_enum, default_value = "rust")]
-    lang: Lang,
+    lang: Language,
     /// Write the SDK of this openprogram into a project that has another one, and nothing else
     #[arg(long, conflicts_with = "lang")]
     update_sdk: bool,

@@ -38,7 +38,8 @@ pub(super) fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Resu
         )),
         LeftTable::Stays => console.say(&format!(
             "note: `[components.{name}]` in openprogram.toml says more than grants and stays; \
-             remove it there too, or no command that needs components works"
+             no command that needs components works until `openprogram revoke {name} --all` takes it \
+             away"
         )),
     }
     if let Some(words) = forgotten(removed.n_answers) {

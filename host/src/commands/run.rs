@@ -11,6 +11,7 @@ use openprogram_core::id::SessionId;
 use openprogram_runtime::{RunOutcome, RunRequest};
 use serde_json::json;
 
+use super::argument_file::read_files;
 use super::arguments::{Pair, arguments, context, parse_pair, thinking_levels};
 use super::console::Console;
 use super::exit::RunFailed;
@@ -46,7 +47,9 @@ pub struct Args {
     ///
     /// The value of a parameter that takes text (string, char, bytes in base64, enum, or an option of
     /// these) is taken as it stands. Any other value is read as JSON when it is JSON, and taken as
-    /// text when it is not. The function's types decide what is accepted then.
+    /// text when it is not. The function's types decide what is accepted then. `@FILE` stands for what
+    /// is in a file and `@-` for stdin, as base64 for bytes; a text that begins with `@` is written
+    /// `@@…`.
     #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = parse_pair)]
     arguments: Vec<Pair>,
     /// Give arguments as one JSON object; a name may not be given here and with `--arg`
@@ -153,10 +156,11 @@ pub(super) async fn once(
     let functions: Vec<_> = catalog.iter().map(AsRef::as_ref).collect();
     let progress = progress::start_with(args.json, &app.settings().terminal, pauses);
     let began = Instant::now();
+    let pairs = read_files(&function, args.arguments)?;
     let request = RunRequest {
         // The whole name, since a shorter one may mean others to whoever does not know the file.
         function: function.name.to_string(),
-        arguments: arguments(&function, args.object.as_deref(), &args.arguments)?,
+        arguments: arguments(&function, args.object.as_deref(), &pairs)?,
         context: context(&functions, &args.context)?,
         session,
         events: progress.sender(),

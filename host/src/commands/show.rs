@@ -1,8 +1,8 @@
 //! `openprogram show`: what happened in one session.
 
-use openprogram_core::id::SessionId;
-use openprogram_core::session::{NodeQuery, StoreError};
+use openprogram_core::session::NodeQuery;
 
+use super::chosen_session;
 use super::console::Console;
 use super::graph::Graph;
 use crate::app::App;
@@ -15,8 +15,8 @@ use crate::app::App;
 /// and `unknown` when the process ended before the node did.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The session, `op-` and 16 hexadecimal digits
-    session: String,
+    /// The session, `op-` and 16 hexadecimal digits; the newest one when there is none
+    session: Option<String>,
     /// Print the whole graph: {"session", "title", "created_at_ms", "status", "usage",
     /// "runs": [{"node", "usage"}], "nodes": [...]}
     #[arg(long)]
@@ -24,10 +24,8 @@ pub struct Args {
 }
 
 pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
-    let id = SessionId::parse(&args.session)?;
-    let missing = || StoreError::NoSession(id.clone());
-    let store = app.recorded_sessions()?.ok_or_else(missing)?;
-    let session = store.session(&id).await?.ok_or_else(missing)?;
+    let (store, session) = chosen_session::session(args.session.as_deref(), app, console).await?;
+    let id = session.id.clone();
     // Asked before the nodes are read: a run that ends between the two shows closed nodes, not
     // open ones without a process.
     let running_since = app.running_since(&id);

@@ -10,21 +10,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::sdk;
+use crate::sdk::{self, Language};
 
 /// The version of a new component.
 const VERSION: &str = "0.1.0";
-
-/// The language of a new project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Lang {
-    /// Rust, built by cargo.
-    Rust,
-    /// JavaScript, built by componentize-js on Node.js.
-    Js,
-    /// Python, built by componentize-py.
-    Python,
-}
 
 /// Why there is no new project, or no new SDK in one.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +73,7 @@ pub struct Created {
 ///
 /// # Errors
 /// When the name cannot be used, something is there, or a file cannot be written.
-pub fn create(path: &Path, lang: Lang) -> Result<Created, ScaffoldError> {
+pub fn create(path: &Path, lang: Language) -> Result<Created, ScaffoldError> {
     let name = path
         .file_name()
         .ok_or_else(|| ScaffoldError::NoName(path.to_owned()))?;
@@ -110,7 +99,7 @@ pub fn create(path: &Path, lang: Lang) -> Result<Created, ScaffoldError> {
     let files = template::files(lang, &name, VERSION);
     let aside = parent.join(format!(".{name}.new-{}", std::process::id()));
     let written = sdk::write_files(&aside, &files)
-        .and_then(|()| sdk::write(&aside, template::sdk_language(lang)))
+        .and_then(|()| sdk::write(&aside, lang))
         .and_then(|()| fs::rename(&aside, path).map_err(|error| (path.to_owned(), error)));
     if let Err((at, source)) = written {
         // The failure that is reported is the one that came first.
@@ -136,7 +125,7 @@ pub fn update_sdk(project: &Path) -> Result<PathBuf, ScaffoldError> {
     if sdk::state(project) == sdk::SdkState::None {
         return Err(ScaffoldError::NoSdk(project.to_owned()));
     }
-    let language = sdk::SdkLanguage::of_copy(project);
+    let language = sdk::Language::of_copy(project);
     sdk::write(project, language).map_err(|(path, source)| ScaffoldError::Io { path, source })?;
     Ok(project.join(sdk::SDK_FOLDER))
 }
@@ -152,12 +141,12 @@ mod tests {
 
     #[test]
     fn a_project_has_every_file_and_no_gap_is_left_in_one() {
-        for lang in [Lang::Rust, Lang::Js, Lang::Python] {
+        for lang in [Language::Rust, Language::JavaScript, Language::Python] {
             check_created(lang);
         }
     }
 
-    fn check_created(lang: Lang) {
+    fn check_created(lang: Language) {
         let base = tempfile::tempdir().unwrap();
         let folder = base.path().join("deep/desk");
         let created = create(&folder, lang).unwrap();
@@ -182,13 +171,13 @@ mod tests {
         fs::create_dir(path("folder")).unwrap();
         fs::write(path("file"), "mine").unwrap();
         for name in ["folder", "file"] {
-            let error = create(&path(name), Lang::Rust).unwrap_err();
+            let error = create(&path(name), Language::Rust).unwrap_err();
             assert!(matches!(error, ScaffoldError::Exists(at) if at == path(name)));
         }
         assert_eq!(fs::read_to_string(path("file")).unwrap(), "mine");
         // A parent that is a file cannot hold a project.
         for below in ["file/desk", "file/deep/desk"] {
-            let error = create(&path(below), Lang::Rust).unwrap_err();
+            let error = create(&path(below), Language::Rust).unwrap_err();
             assert!(matches!(error, ScaffoldError::NotAFolder(at) if at == path("file")));
         }
         let error = update_sdk(&path("folder")).unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Lang;
+use super::Language;
 use crate::sdk;
 use crate::settings::check_component_name;
 use crate::source::{WIT_KEYWORDS, name_of};
@@ -27,10 +27,10 @@ const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
 ///
 /// # Errors
 /// A sentence that says what is wrong and what would be right.
-pub(super) fn check(name: &str, lang: Lang) -> Result<(), String> {
+pub(super) fn check(name: &str, lang: Language) -> Result<(), String> {
     check_component_name(name)
-        .map_err(|rule| format!("{rule}; write for example `{}`", name_of(Path::new(name))))?;
-    let is_rust = lang == Lang::Rust;
+        .map_err(|rule| format!("{rule}; write for example `{}`", suggested(name)))?;
+    let is_rust = lang == Language::Rust;
     let taken = if is_rust && (KEYWORDS.contains(&name) || OF_RUST.contains(&name)) {
         "Rust uses this word itself"
     } else if !is_rust && WIT_KEYWORDS.contains(&name) {
@@ -46,6 +46,39 @@ pub(super) fn check(name: &str, lang: Lang) -> Result<(), String> {
     Err(format!("{taken}; write for example `my-{name}`"))
 }
 
+/// A name that is allowed and sounds like this one: letters lose their accents, and digits at the
+/// beginning go to the end.
+fn suggested(name: &str) -> String {
+    let plain: String = name.chars().flat_map(without_accent).collect();
+    let digits = plain.len() - plain.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (digits, rest) = plain.split_at(digits);
+    let has_letter = rest.contains(|c: char| c.is_ascii_alphabetic());
+    match has_letter && digits.len() < 10 {
+        true => name_of(Path::new(&format!("{rest}{digits}"))),
+        false => name_of(Path::new(&plain)),
+    }
+}
+
+/// The letters of ASCII that stand for a Latin letter; anything else is itself.
+fn without_accent(c: char) -> impl Iterator<Item = char> {
+    let plain = match c {
+        'À'..='Å' | 'à'..='å' => "a",
+        'Æ' | 'æ' => "ae",
+        'Ç' | 'ç' => "c",
+        'È'..='Ë' | 'è'..='ë' => "e",
+        'Ì'..='Ï' | 'ì'..='ï' => "i",
+        'Ñ' | 'ñ' => "n",
+        'Ò'..='Ö' | 'Ø' | 'ò'..='ö' | 'ø' => "o",
+        'Ù'..='Ü' | 'ù'..='ü' => "u",
+        'Ý' | 'ý' | 'ÿ' => "y",
+        'ß' => "ss",
+        'Œ' | 'œ' => "oe",
+        _ => "",
+    };
+    let own = plain.is_empty().then_some(c);
+    plain.chars().chain(own)
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
@@ -53,7 +86,7 @@ mod tests {
     use super::*;
 
     fn check_all(names: &[&str], expected: Expect) {
-        let lines = names.iter().map(|name| match check(name, Lang::Rust) {
+        let lines = names.iter().map(|name| match check(name, Language::Rust) {
             Ok(()) => format!("{name}: fine\n"),
             Err(reason) => format!("{name}: {reason}\n"),
         });
@@ -71,13 +104,19 @@ mod tests {
         "#]],
         );
         check_all(
-            &["My Tool", "my_tool", "2fast", "日本", "-x", ""],
+            &[
+                "My Tool", "my_tool", "2fast", "9 lives!", "Über", "Straße", "日本", "-x", "42", "",
+            ],
             expect![[r#"
                 My Tool: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `my-tool`
                 my_tool: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `my-tool`
-                2fast: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `fast`
+                2fast: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `fast2`
+                9 lives!: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `lives9`
+                Über: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `uber`
+                Straße: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `strasse`
                 日本: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `component`
                 -x: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `x`
+                42: the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `component`
                 : the name of a component is words of lower-case letters and digits joined by `-`, each beginning with a letter, at most 64 bytes in all; write for example `component`
             "#]],
         );
@@ -91,7 +130,7 @@ mod tests {
                 openprogram-guest: the SDK uses a package of this name; write for example `my-openprogram-guest`
             "#]],
         );
-        for lang in [Lang::Js, Lang::Python] {
+        for lang in [Language::JavaScript, Language::Python] {
             for name in ["std", "serde", "async-await"] {
                 assert_eq!(check(name, lang), Ok(()), "{name}");
             }
@@ -100,7 +139,7 @@ mod tests {
         }
         let long = "a".repeat(65);
         assert!(
-            check(&long, Lang::Rust)
+            check(&long, Language::Rust)
                 .unwrap_err()
                 .contains("at most 64 bytes")
         );
@@ -114,7 +153,7 @@ mod tests {
             .chain(&WIT_KEYWORDS)
             .chain(&DEVICES)
         {
-            for lang in [Lang::Rust, Lang::Js, Lang::Python] {
+            for lang in [Language::Rust, Language::JavaScript, Language::Python] {
                 assert_eq!(check(&format!("my-{name}"), lang), Ok(()), "{name}");
             }
         }

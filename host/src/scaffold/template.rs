@@ -1,7 +1,6 @@
 //! The files of new projects, as they stand in `host/templates`, with their gaps filled.
 
-use super::Lang;
-use crate::sdk::{self, SdkLanguage};
+use crate::sdk::{self, Language};
 
 /// The text of a template.
 macro_rules! template {
@@ -49,11 +48,11 @@ const PYTHON: [(&str, &str); 9] = [
 ];
 
 /// The files of a new project, by path below its folder, without the SDK.
-pub(super) fn files(lang: Lang, name: &str, version: &str) -> Vec<(String, String)> {
+pub(super) fn files(lang: Language, name: &str, version: &str) -> Vec<(String, String)> {
     let (templates, source): (&[(&str, &str)], _) = match lang {
-        Lang::Rust => (&RUST, "src/lib.rs"),
-        Lang::Js => (&JS, "src/index.js"),
-        Lang::Python => (&PYTHON, "src/app.py"),
+        Language::Rust => (&RUST, "src/lib.rs"),
+        Language::JavaScript => (&JS, "src/index.js"),
+        Language::Python => (&PYTHON, "src/app.py"),
     };
     let (edition, rust_version) = sdk::rust_facts();
     let facts = [
@@ -71,17 +70,8 @@ pub(super) fn files(lang: Lang, name: &str, version: &str) -> Vec<(String, Strin
         .iter()
         .map(|(path, text)| ((*path).to_owned(), fill(text)));
     let mut files: Vec<_> = filled.collect();
-    if lang == Lang::Rust {
+    if lang == Language::Rust {
         files.push(("Cargo.lock".to_owned(), sdk::lock_of(name, version)));
     }
     files
-}
-
-/// The language of the SDK that a project is built with.
-pub(super) fn sdk_language(lang: Lang) -> SdkLanguage {
-    match lang {
-        Lang::Rust => SdkLanguage::Rust,
-        Lang::Js => SdkLanguage::JavaScript,
-        Lang::Python => SdkLanguage::Python,
-    }
 }

@@ -11,18 +11,19 @@ const JAVASCRIPT: &str = "guest-sdk/js/";
 /// Files of the SDK of Python, in the repository.
 const PYTHON: &str = "guest-sdk/python/";
 
-/// The language that a copy of the SDK is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SdkLanguage {
-    /// Rust.
+/// The language of a project, and so of the SDK in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Language {
+    /// Rust, built by cargo.
     Rust,
-    /// JavaScript.
+    /// JavaScript, built by componentize-js on Node.js.
+    #[value(name = "js")]
     JavaScript,
-    /// Python.
+    /// Python, built by componentize-py.
     Python,
 }
 
-impl SdkLanguage {
+impl Language {
     /// The language of the copy in a project, by what it holds.
     #[must_use]
     pub fn of_copy(project: &Path) -> Self {

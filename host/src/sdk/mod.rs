@@ -16,7 +16,7 @@ use std::{fs, io};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-pub use language::SdkLanguage;
+pub use language::Language;
 pub use lock::{lock_of, package_names};
 pub use manifest::rust_facts;
 
@@ -61,9 +61,9 @@ pub enum SdkState {
 
 /// The files of a copy, by path below its folder.
 #[must_use]
-pub fn files(language: SdkLanguage) -> Vec<(String, String)> {
+pub fn files(language: Language) -> Vec<(String, String)> {
     let mut files = language.files();
-    if language == SdkLanguage::Rust {
+    if language == Language::Rust {
         files.push(("Cargo.toml".to_owned(), manifest::of_copy()));
         files.push((".gitignore".to_owned(), "target/\nCargo.lock\n".to_owned()));
     }
@@ -91,7 +91,7 @@ pub fn state(project: &Path) -> SdkState {
         Ok(found) => found,
         Err(error) => return SdkState::Broken(error.message().to_owned()),
     };
-    let own = own_marker(SdkLanguage::of_copy(project));
+    let own = own_marker(Language::of_copy(project));
     if found.contract != own.contract {
         SdkState::OtherContract(found)
     } else if found.digest != own.digest {
@@ -108,8 +108,8 @@ pub fn state(project: &Path) -> SdkState {
 ///
 /// # Errors
 /// When a file cannot be written, with its path.
-pub fn write(project: &Path, language: SdkLanguage) -> Result<(), (PathBuf, io::Error)> {
-    if language != SdkLanguage::Rust {
+pub fn write(project: &Path, language: Language) -> Result<(), (PathBuf, io::Error)> {
+    if language != Language::Rust {
         swap(&project.join(CONTRACT_FOLDER), &language::contract_files())?;
         // A project may have more of this package.
         if !project.join(language::POLL_FOLDER).exists() {
@@ -173,7 +173,7 @@ pub fn contract() -> &'static str {
     openprogram_component::contract_hash()
 }
 
-fn own_marker(language: SdkLanguage) -> Marker {
+fn own_marker(language: Language) -> Marker {
     let mut files = files(language);
     files.retain(|(path, _)| path != MARKER);
     marker(&files)
@@ -204,11 +204,11 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         let path = |name: &str| project.path().join(SDK_FOLDER).join(name);
         assert_eq!(state(project.path()), SdkState::None);
-        write(project.path(), SdkLanguage::Rust).unwrap();
+        write(project.path(), Language::Rust).unwrap();
         assert_eq!(state(project.path()), SdkState::Same);
 
         let marker = fs::read_to_string(path(MARKER)).unwrap();
-        let own = own_marker(SdkLanguage::Rust);
+        let own = own_marker(Language::Rust);
         let change =
             |from: &str, to: &str| fs::write(path(MARKER), marker.replace(from, to)).unwrap();
         change(&own.digest, "another");
@@ -223,7 +223,7 @@ mod tests {
         assert!(matches!(state(project.path()), SdkState::Broken(_)));
 
         fs::write(path("left-over.rs"), "").unwrap();
-        write(project.path(), SdkLanguage::Rust).unwrap();
+        write(project.path(), Language::Rust).unwrap();
         assert_eq!(state(project.path()), SdkState::Same);
         assert!(!path("left-over.rs").exists());
         let left: Vec<_> = fs::read_dir(project.path()).unwrap().collect();
@@ -232,8 +232,8 @@ mod tests {
     #[test]
     fn a_copy_of_another_language_has_the_contract_beside_it() {
         for (language, file) in [
-            (SdkLanguage::JavaScript, "sdk/openprogram-guest.js"),
-            (SdkLanguage::Python, "sdk/openprogram_guest/__init__.py"),
+            (Language::JavaScript, "sdk/openprogram-guest.js"),
+            (Language::Python, "sdk/openprogram_guest/__init__.py"),
         ] {
             let project = tempfile::tempdir().unwrap();
             let path = |name: &str| project.path().join(name);
@@ -243,7 +243,7 @@ mod tests {
             fs::create_dir_all(path(CONTRACT_FOLDER)).unwrap();
             fs::write(path("wit/deps/openprogram-agentic/old.wit"), "").unwrap();
             write(project.path(), language).unwrap();
-            assert_eq!(SdkLanguage::of_copy(project.path()), language);
+            assert_eq!(Language::of_copy(project.path()), language);
             assert_eq!(state(project.path()), SdkState::Same);
             assert!(path(file).is_file());
             let contract = fs::read_dir(path(CONTRACT_FOLDER)).unwrap();

@@ -117,6 +117,14 @@ impl ProjectText {
         }
     }
 
+    /// Takes the whole entry of a component away, whatever it says.
+    pub fn take_entry(&mut self, component: &str) {
+        let components = self.document.get_mut("components");
+        if let Some(components) = components.and_then(Item::as_table_like_mut) {
+            components.remove(component);
+        }
+    }
+
     /// Whether there is an entry of this component.
     #[must_use]
     pub fn names(&self, component: &str) -> bool {

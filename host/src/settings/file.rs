@@ -15,6 +15,7 @@ use super::grants::ComponentTable;
 use super::limits::LimitsTable;
 use super::signatures::SignaturesTable;
 use super::skills::SkillsEntry;
+use super::slips;
 use super::trace::TraceTable;
 
 /// The project file.
@@ -71,7 +72,11 @@ impl ProjectFile {
         toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let message = without_values(error.message());
-            FormError(format!("{}: {message}", place(text, at)))
+            let place = place(text, at);
+            FormError(match slips::hint(&message) {
+                Some(hint) => format!("{place}: {message}; {hint}"),
+                None => format!("{place}: {message}"),
+            })
         })
     }
 }
@@ -294,7 +299,7 @@ mod tests {
         check(
             "[runtimes]\nreviews = \"a:b\"\n",
             expect![
-                "line 2, column 1, `reviews`: unknown field `reviews`, expected one of `exec`, `exec_thinking_level`, `review`, `review_thinking_level`"
+                "line 2, column 1, `reviews`: unknown field `reviews`, expected one of `exec`, `exec_thinking_level`, `review`, `review_thinking_level`; did you mean `review`?"
             ],
         );
         check(
@@ -312,7 +317,7 @@ mod tests {
         check(
             "[[profiles]]\nprotocol = \"openai\"\nforced_tools = true\n",
             expect![
-                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `named_tool_choice`, `parallel_switch`, `tools_max`, `images`, `audio`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `web_search`, `thinking`, `thinking_efforts`, `thinking_always`, `thinking_back`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `strict_tools`, `source`, `checked_on`"
+                "line 3, column 1, `forced_tools`: unknown field `forced_tools`, expected one of `protocol`, `host`, `model`, `max_tokens_field`, `max_output_tokens`, `forced_tool_choice`, `named_tool_choice`, `parallel_switch`, `tools_max`, `images`, `audio`, `stream_usage`, `prompt_cache_key`, `thinking_off`, `web_search`, `thinking`, `thinking_efforts`, `thinking_always`, `thinking_back`, `native_json_schema`, `native_json_with_tools`, `decisions`, `decision_options_max`, `decision_state_bytes`, `native_json_keeps_order`, `strict_tools`, `source`, `checked_on`; did you mean `forced_tool_choice`?"
             ],
         );
     }
@@ -322,7 +327,13 @@ mod tests {
         check(
             "modle = \"x\"\n",
             expect![
-                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `thinking_level`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `trace`, `skills`, `limits`, `toolsets`, `unsafe_in`"
+                "line 1, column 1, `modle`: unknown field `modle`, expected one of `model`, `thinking_level`, `runtimes`, `providers`, `profiles`, `components`, `signatures`, `trace`, `skills`, `limits`, `toolsets`, `unsafe_in`; did you mean `model`?"
+            ],
+        );
+        check(
+            "[components.hello]\nsource = \".\"\nmodel = \"openai:gpt-5\"\n",
+            expect![
+                "line 3, column 1, `model`: unknown field `model`, expected one of `source`, `dirs`, `env`, `http`, `secrets`, `models`, `calls`, `ask_user`, `limits`; `model` is a key of the whole project; write it above the first `[table]` of the file, or it belongs to the table that it stands below"
             ],
         );
         check(
@@ -338,7 +349,7 @@ mod tests {
         check(
             "[components.support]\nsource = \"a\"\ncall = []\n",
             expect![
-                "line 3, column 1, `call`: unknown field `call`, expected one of `source`, `dirs`, `env`, `http`, `secrets`, `models`, `calls`, `ask_user`, `limits`"
+                "line 3, column 1, `call`: unknown field `call`, expected one of `source`, `dirs`, `env`, `http`, `secrets`, `models`, `calls`, `ask_user`, `limits`; did you mean `calls`?"
             ],
         );
         check(

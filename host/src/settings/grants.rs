@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
 use openprogram_core::grant::{
@@ -15,10 +16,26 @@ use openprogram_core::grant::{
 use serde::Deserialize;
 use serde::de::{self, Visitor};
 
-use super::Settings;
 use super::file::ComponentEntry;
+use super::{Settings, Variables};
 
 impl Settings {
+    /// Looks whether variables are set that a command names and nothing grants yet.
+    pub fn look_whether_set(&mut self, names: Vec<String>, variables: Variables<'_>) {
+        let looked = names.into_iter().map(|name| {
+            let value = variables(&name).and_then(|value| value.into_string().ok());
+            (name, value.is_some())
+        });
+        self.named_variables.extend(looked);
+    }
+
+    /// Whether a granted folder lies outside of the project, where what is in it is not part of it.
+    pub(crate) fn is_outside(&self, grant: &FolderGrant) -> bool {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| lexical(path));
+        let path = real(&self.project_folder.join(&grant.path));
+        !path.starts_with(real(&self.project_folder))
+    }
+
     /// Why a granted folder is not opened as it is now, as a note beside its line.
     pub(crate) fn folder_problem(&self, grant: &FolderGrant) -> Option<String> {
         let mut place = self.project_folder.clone();
@@ -39,6 +56,21 @@ impl Settings {
             None => Some(format!("there is no folder `{}`", path.display())),
         }
     }
+}
+
+/// The path without `.` and `..`, by its words alone.
+fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
 }
 
 /// The table of a component as it is written.

@@ -14,6 +14,7 @@ mod origin;
 mod registry;
 mod signatures;
 mod skills;
+mod slips;
 mod terminal;
 mod toolsets;
 mod trace;
@@ -154,6 +155,8 @@ pub struct Settings {
     /// The values of the variables that are granted, to be seen or as secrets, by name; those that
     /// are not set are absent.
     pub granted_values: BTreeMap<String, Secret>,
+    /// Variables that a command names, and whether each is set; their values are not kept.
+    pub named_variables: BTreeMap<String, bool>,
     /// How much runs may use up; the values are right.
     pub limits: LimitsTable,
     /// The sets of tools, and what is no tool in turns from somewhere.
@@ -253,6 +256,7 @@ impl Settings {
             components: Vec::new(),
             grants_of_installed: BTreeMap::new(),
             granted_values: BTreeMap::new(),
+            named_variables: BTreeMap::new(),
             component_limits: BTreeMap::new(),
             limits: LimitsTable::default(),
             tool_sets: ToolSets::default(),
@@ -320,6 +324,8 @@ impl Settings {
         }
         for (name, mut entry) in file.components {
             let key = format!("components.{name}");
+            let slip = slips::hint_of_component(&name, entry.source.as_deref());
+            slip.map_or(Ok(()), |hint| Err(invalid(key.clone(), hint)))?;
             check_component_name(&name).map_err(|message| invalid(key.clone(), message))?;
             let collapsed = entry.grants.collapse();
             collapsed
@@ -442,6 +448,7 @@ mod tests {
             ],
             component_limits: BTreeMap::new(),
             granted_values: BTreeMap::new(),
+            named_variables: BTreeMap::new(),
             limits: LimitsTable::default(),
             tool_sets: ToolSets::default(),
             signatures: SignatureSettings::default(),

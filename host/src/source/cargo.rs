@@ -42,7 +42,13 @@ pub(super) const TARGET_LIBDIR: [&str; 4] = ["--print", "target-libdir", "--targ
 
 fn no_tool(name: &'static str) -> impl FnOnce(std::io::Error) -> BuildError {
     let install = "install Rust from https://rustup.rs";
-    Tool { name, install }.missing()
+    let least = None;
+    Tool {
+        name,
+        install,
+        least,
+    }
+    .missing()
 }
 
 /// Adds the wasm target to the toolchain of this folder when it is missing.

@@ -15,8 +15,9 @@ use openprogram_core::skill::SKILL_FILE;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::language::Language;
+use super::language::language_of;
 use super::walked;
+use crate::sdk::Language;
 
 /// Most files that are noted; a component of more sources is left to cargo every time.
 const NOTED_FILES_MAX: usize = 10_000;
@@ -107,7 +108,7 @@ impl Stamp {
     }
 
     fn make_note(&self, component: &Path, begun: SystemTime) -> Option<Vec<u8>> {
-        let mut paths = match Language::of(&self.folder).ok()? {
+        let mut paths = match language_of(&self.folder).ok()? {
             Language::Rust => rust_sources(&self.folder, component)?,
             Language::JavaScript | Language::Python => {
                 let mut files = walked::files(&self.folder, NOTED_FILES_MAX)?;

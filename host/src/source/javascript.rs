@@ -18,13 +18,16 @@ const INSTALL: &str = "install Node.js 20 or newer, which brings npm, from https
 const NODE: Tool = Tool {
     name: "node",
     install: INSTALL,
+    // The oldest one that the toolchain and the tests of a new project run on.
+    least: Some((20, 6)),
 };
 const NPM: Tool = Tool {
     name: "npm",
     install: INSTALL,
+    least: None,
 };
-/// The oldest Node.js that the toolchain and the tests of a new project run on.
-const NODE_LEAST: (u32, u32) = (20, 6);
+/// What a build needs to be there.
+pub(super) static TOOLS: [Tool; 2] = [NODE, NPM];
 /// The toolchain, as npm names it.
 const TOOLCHAIN: &str = "@bytecodealliance/componentize-js";
 const LOCK: &str = "package-lock.json";
@@ -62,7 +65,7 @@ pub(super) fn build(folder: &Path, words: &mut dyn Write) -> Result<Built, Build
             message: format!("its `main`, `{}`, is not there", manifest.main.display()),
         });
     }
-    NODE.check(folder, NODE_LEAST)?;
+    NODE.check(folder)?;
     // It tells the place of a mistake better than the toolchain.
     let shown = format!("node --check {}", manifest.main.display());
     let mut check = command(NODE.name, folder);

@@ -5,8 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files that are looked through; a package with more is found in the first ones.
+/// Files of one ending that are looked through; a package with more is found in the first ones.
 const FILES_MAX: usize = 500;
+/// What these files may have in all; those beyond are not looked through.
+const BYTES_MAX: usize = 64 << 20;
 /// Largest file that is looked through.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 /// Lines of one declaration.
@@ -21,25 +23,55 @@ pub struct Place {
     pub line: usize,
 }
 
-/// The declaration of a function, or of one of its parameters, in a source folder. Names may be
-/// written with `-` or `_`.
-#[must_use]
-pub fn find(folder: &Path, function: &str, parameter: Option<&str>) -> Option<Place> {
-    let mut files = Vec::new();
-    collect(&folder.join("src"), "rs", 8, &mut files);
-    let rust = files.iter().find_map(|file| {
+/// The source files of a folder, read once.
+#[derive(Clone, Debug)]
+pub struct SourceText {
+    rust: Vec<(PathBuf, String)>,
+    wit: Vec<(PathBuf, String)>,
+}
+
+impl SourceText {
+    /// Reads the files of a source folder in which functions are declared. What cannot be read is
+    /// passed over.
+    #[must_use]
+    pub fn read(folder: &Path) -> Self {
+        let (mut rust, mut wit) = (Vec::new(), Vec::new());
+        collect(&folder.join("src"), "rs", 8, &mut rust);
+        collect(folder, "wit", 0, &mut wit);
+        collect(&folder.join("wit"), "wit", 0, &mut wit);
+        Self {
+            rust: texts(rust),
+            wit: texts(wit),
+        }
+    }
+
+    /// The declaration of a function, or of one of its parameters. Names may be written with `-` or
+    /// `_`.
+    #[must_use]
+    pub fn find(&self, function: &str, parameter: Option<&str>) -> Option<Place> {
         let name = function.replace('-', "_");
-        in_file(file, |line| declares_in_rust(line, &name), parameter)
+        let mut rust = self.rust.iter();
+        let in_rust = rust.find_map(|(file, text)| {
+            in_text(file, text, |line| declares_in_rust(line, &name), parameter)
+        });
+        in_rust.or_else(|| {
+            let name = function.replace('_', "-");
+            let mut wit = self.wit.iter();
+            wit.find_map(|(file, text)| {
+                in_text(file, text, |line| declares_in_wit(line, &name), parameter)
+            })
+        })
+    }
+}
+
+fn texts(files: Vec<PathBuf>) -> Vec<(PathBuf, String)> {
+    let mut bytes_left = BYTES_MAX;
+    let read = files.into_iter().filter_map(|file| {
+        let text = fs::read_to_string(&file).ok()?;
+        bytes_left = bytes_left.checked_sub(text.len())?;
+        Some((file, text))
     });
-    rust.or_else(|| {
-        let mut files = Vec::new();
-        collect(folder, "wit", 0, &mut files);
-        collect(&folder.join("wit"), "wit", 0, &mut files);
-        let name = function.replace('_', "-");
-        files
-            .iter()
-            .find_map(|file| in_file(file, |line| declares_in_wit(line, &name), parameter))
-    })
+    read.collect()
 }
 
 /// The files of this ending in a folder and so many levels below it, in the order of their names.
@@ -66,8 +98,12 @@ fn collect(folder: &Path, ending: &str, levels: usize, found: &mut Vec<PathBuf>)
     }
 }
 
-fn in_file(file: &Path, declares: impl Fn(&str) -> bool, parameter: Option<&str>) -> Option<Place> {
-    let text = fs::read_to_string(file).ok()?;
+fn in_text(
+    file: &Path,
+    text: &str,
+    declares: impl Fn(&str) -> bool,
+    parameter: Option<&str>,
+) -> Option<Place> {
     let lines: Vec<&str> = text.lines().collect();
     let begin = lines.iter().position(|line| declares(line))?;
     let named = parameter.and_then(|name| {
@@ -137,7 +173,7 @@ mod tests {
 
     #[track_caller]
     fn check(folder: &tempfile::TempDir, function: &str, parameter: Option<&str>, expected: &str) {
-        let found = find(folder.path(), function, parameter);
+        let found = SourceText::read(folder.path()).find(function, parameter);
         let shown = found.map_or_else(String::new, |place| {
             let file = place.file.strip_prefix(folder.path()).unwrap();
             format!("{}:{}", file.display(), place.line)

@@ -28,11 +28,12 @@ use openprogram_core::grant::shell_word;
 use self::cargo::Project;
 pub use self::error::BuildError;
 pub use self::inputs::inputs;
-use self::language::Language;
-pub use self::lines::{Place, find as find_line};
+pub use self::language::language_of;
+pub use self::lines::{Place, SourceText};
 pub use self::toolchain::{Toolchain, ToolchainError};
+pub use self::tools::Tool as BuildTool;
 pub use self::words::{WIT_KEYWORDS, describe};
-use crate::sdk::{self, SdkState};
+use crate::sdk::{self, Language, SdkState};
 
 /// The target that components are built for.
 const WASM_TARGET: &str = "wasm32-wasip2";
@@ -95,7 +96,7 @@ pub fn build(folder: &Path, words: &mut dyn Write) -> Result<Vec<Built>, BuildEr
     if names_file(folder) && folder.is_dir() {
         return Err(BuildError::NamedAsFile(folder.to_owned()));
     }
-    let built = match Language::of(folder)? {
+    let built = match language_of(folder)? {
         Language::Rust => build_rust(folder, words)?,
         Language::JavaScript => vec![javascript::build(&absolute(folder), words)?],
         Language::Python => vec![python::build(&absolute(folder), words)?],
@@ -268,7 +269,7 @@ mod tests {
     fn an_sdk_for_another_contract_is_refused_and_another_one_is_told() {
         let project = tempfile::tempdir().unwrap();
         let check = |from: &str, to: &str| {
-            sdk::write(project.path(), sdk::SdkLanguage::Rust).unwrap();
+            sdk::write(project.path(), sdk::Language::Rust).unwrap();
             let marker = project.path().join(sdk::SDK_FOLDER).join(sdk::MARKER);
             let text = std::fs::read_to_string(&marker).unwrap();
             std::fs::write(&marker, text.replace(from, to)).unwrap();

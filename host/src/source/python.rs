@@ -18,13 +18,16 @@ const PYTHON: Tool = Tool {
     name: "python3",
     install: "install Python 3.10 or newer with its `venv` from https://www.python.org, or with \
               the tool that installs programs here, for example `apt install python3-venv`",
+    // The oldest one that the toolchain is made for.
+    least: Some((3, 10)),
 };
 const COMPONENTIZE: Tool = Tool {
     name: "componentize-py",
     install: "remove the folder `.venv` of the project, and build again to have it installed there",
+    least: None,
 };
-/// The oldest Python that the toolchain is made for.
-const PYTHON_LEAST: (u32, u32) = (3, 10);
+/// What a build needs to be there.
+pub(super) static TOOLS: [Tool; 1] = [PYTHON];
 /// The environment of a project.
 const ENVIRONMENT: &str = ".venv";
 /// What a build has installed into it, one requirement a line.
@@ -41,7 +44,7 @@ pub(super) fn build(folder: &Path, words: &mut dyn Write) -> Result<Built, Build
     let project = &manifest.project;
     check_sdk(folder, words)?;
     let wit = Wit::read(&project.wit, project.world.as_deref())?;
-    PYTHON.check(folder, PYTHON_LEAST)?;
+    PYTHON.check(folder)?;
     check_sources(folder)?;
     let tool = toolchain(&manifest, words)?;
     write_bindings(&tool, &manifest, &wit)?;

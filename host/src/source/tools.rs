@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::BuildError;
+use crate::sdk::Language;
 
 /// Set by a person or an outer tool for other programs, and wrong for a build.
 const LEFTOVERS: [&str; 8] = [
@@ -22,13 +23,43 @@ const LEFTOVERS: [&str; 8] = [
 
 /// A tool that people have to install themselves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tool {
-    pub(super) name: &'static str,
+pub struct Tool {
+    /// The program.
+    pub name: &'static str,
     /// How it is installed.
-    pub(super) install: &'static str,
+    pub install: &'static str,
+    /// The oldest version that will do, major and minor; `None` for any.
+    pub(super) least: Option<(u32, u32)>,
 }
 
 impl Tool {
+    /// The tools that a build in this language needs besides those that it installs; none for Rust,
+    /// whose toolchain is looked at by itself.
+    #[must_use]
+    pub fn of(language: Language) -> &'static [Self] {
+        match language {
+            Language::Rust => &[],
+            Language::JavaScript => &super::javascript::TOOLS,
+            Language::Python => &super::python::TOOLS,
+        }
+    }
+
+    /// The version that a build in a folder would find.
+    ///
+    /// # Errors
+    /// In words: why it would be refused.
+    pub fn look(self, folder: &Path) -> Result<String, String> {
+        match self.version(folder) {
+            Ok(version) => Ok(version),
+            Err(BuildError::NoTool { source, .. }) => Err(format!("it cannot be run: {source}")),
+            Err(BuildError::OldTool { found, least, .. }) => Err(format!(
+                "its version is {found}, and a build needs {least} or newer"
+            )),
+            Err(BuildError::Unexpected { message, .. }) => Err(message),
+            Err(other) => Err(other.to_string()),
+        }
+    }
+
     /// Turns a failed start into an error that says how to install it.
     pub(super) fn missing(self) -> impl FnOnce(io::Error) -> BuildError {
         move |source| BuildError::NoTool {
@@ -38,8 +69,13 @@ impl Tool {
         }
     }
 
-    /// Refuses a tool that is missing or older than `least`, major and minor version.
-    pub(super) fn check(self, folder: &Path, least: (u32, u32)) -> Result<(), BuildError> {
+    /// Refuses a tool that is missing or too old.
+    pub(super) fn check(self, folder: &Path) -> Result<(), BuildError> {
+        self.version(folder).map(|_| ())
+    }
+
+    fn version(self, folder: &Path) -> Result<String, BuildError> {
+        let least = self.least.unwrap_or_default();
         let output = command(self.name, folder)
             .arg("--version")
             .stdout(Stdio::piped())
@@ -48,7 +84,7 @@ impl Tool {
         let said = String::from_utf8_lossy(&output.stdout);
         let found = said.trim().rsplit(' ').next().unwrap_or_default();
         match version(found) {
-            Some(version) if version >= least => Ok(()),
+            Some(version) if version >= least => Ok(found.trim_start_matches('v').to_owned()),
             Some(_) => Err(BuildError::OldTool {
                 tool: self.name,
                 found: found.trim_start_matches('v').to_owned(),

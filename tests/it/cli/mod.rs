@@ -12,6 +12,7 @@ mod decide;
 mod doctor;
 mod evaluate;
 mod exit;
+mod first_steps;
 mod forms;
 mod granted;
 mod grants;

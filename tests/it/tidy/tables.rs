@@ -116,11 +116,15 @@ const HOST: Arrows = Arrows {
                 "install",
             ],
         ),
-        ("checks", &["settings", "source", "state", "install", "app"]),
+        (
+            "checks",
+            &["sdk", "settings", "source", "state", "install", "app"],
+        ),
         (
             "commands",
             &[
-                "input", "scaffold", "settings", "source", "state", "install", "app", "checks",
+                "input", "sdk", "scaffold", "settings", "source", "state", "install", "app",
+                "checks",
             ],
         ),
     ],

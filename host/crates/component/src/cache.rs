@@ -122,6 +122,19 @@ impl CacheFolder {
         })
     }
 
+    /// Whether there is an entry whose name begins like this one and is another.
+    pub(crate) fn has_other(&self, start: &str, name: &str) -> bool {
+        let Ok(entries) = self.dir.entries() else {
+            return false;
+        };
+        let mut names = entries.flatten().map(|entry| entry.file_name());
+        names.any(|found| {
+            let found = found.to_str();
+            let is_image = |found: &str| found.starts_with(start) && found.ends_with(".image");
+            found.is_some_and(|found| is_image(found) && found != name)
+        })
+    }
+
     /// Opens an entry, gives its content in parts, and tells whether it was whole.
     fn checked(&self, name: &str, mut part: impl FnMut(&[u8])) -> Option<(std::fs::File, u64)> {
         let (mut file, size) = self.open_entry(name)?;

@@ -111,6 +111,8 @@ struct Inner {
     compile: Compilations,
     hits: AtomicU64,
     misses: AtomicU64,
+    /// Components that were compiled though there is an image of them for another engine.
+    renewed: AtomicU64,
 }
 
 /// What exists once something was compiled or called.
@@ -146,15 +148,28 @@ impl Engine {
             cache: OnceLock::new(),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
+            renewed: AtomicU64::new(0),
         }))
     }
 
     /// What a person should know about this engine, once it was built: that it runs without the
-    /// pool and why.
+    /// pool and why, and that components were compiled anew.
     #[must_use]
     pub fn notice(&self) -> Option<String> {
         let built = self.0.built.get()?.as_ref().ok()?;
-        built.notice.clone()
+        let renewed = match self.0.renewed.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some("1 component was".to_owned()),
+            n => Some(format!("{n} components were")),
+        };
+        let renewed = renewed.map(|which| {
+            format!(
+                "{which} compiled anew, once: what was compiled before is for another version or other \
+                 settings of the engine"
+            )
+        });
+        let notices: Vec<_> = built.notice.iter().cloned().chain(renewed).collect();
+        (!notices.is_empty()).then(|| notices.join("; "))
     }
 
     /// Whether something was compiled or called, or tried to be.
@@ -238,6 +253,11 @@ impl Engine {
 
     pub(crate) fn count_hit(&self) {
         self.0.hits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a component of which there is an image for another engine.
+    pub(crate) fn count_renewed(&self) {
+        self.0.renewed.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn count_miss(&self) {

@@ -113,7 +113,7 @@ fn component(
     source: &ComponentSource,
 ) -> Result<Component, LoadError> {
     let cache = engine.cache()?;
-    let name = image_name(&built.wasmtime, digest);
+    let [start, name] = image_name(&built.wasmtime, digest);
     if let Some(image) = cache.and_then(|cache| cache.image(&name))
         && let Some(component) = deserialize(&built.wasmtime, &image)
     {
@@ -124,6 +124,9 @@ fn component(
     let bytes = source.bytes(digest, engine.options().component_bytes_max)?;
     let component = Component::from_binary(&built.wasmtime, &bytes)
         .map_err(|error| LoadError::Compile(one_line(&error)))?;
+    if cache.is_some_and(|cache| cache.has_other(&start, &name)) {
+        engine.count_renewed();
+    }
     if let Some(cache) = cache
         && let Ok(image) = component.serialize()
     {
@@ -156,8 +159,9 @@ fn deserialize(engine: &wasmtime::Engine, image: &Image) -> Option<Component> {
     })
 }
 
-/// The entry of an image: the component, and everything that its machine code depends on.
-fn image_name(engine: &wasmtime::Engine, digest: &str) -> String {
+/// How the entries of all images of a component begin, and the entry of one: the component, and
+/// everything that its machine code depends on.
+fn image_name(engine: &wasmtime::Engine, digest: &str) -> [String; 2] {
     struct Sha(Sha256);
     impl Hasher for Sha {
         fn write(&mut self, bytes: &[u8]) {
@@ -175,7 +179,8 @@ fn image_name(engine: &wasmtime::Engine, digest: &str) -> String {
     engine.precompile_compatibility_hash().hash(&mut hasher);
     let digest = digest.strip_prefix("sha256:").unwrap_or(digest);
     let digest: String = digest.chars().filter(char::is_ascii_hexdigit).collect();
-    format!("{digest}-{:016x}.image", hasher.finish())
+    let name = format!("{digest}-{:016x}.image", hasher.finish());
+    [format!("{digest}-"), name]
 }
 
 fn one_line(error: &wasmtime::Error) -> String {

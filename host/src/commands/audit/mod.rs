@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use openprogram_core::Json;
-use openprogram_core::id::SessionId;
-use openprogram_core::session::{NodeQuery, Session, StoreError};
+use openprogram_core::session::{NodeQuery, Session};
 use serde_json::json;
 
 use self::record::{AuditedCall, Entry, Outcome};
+use super::chosen_session;
 use super::console::Console;
 use super::time::moment;
 use crate::app::App;
@@ -24,8 +24,8 @@ const TEXT_CHARS_MAX: usize = 300;
 /// stands the command that would allow it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The session, `op-` and 16 hexadecimal digits
-    session: String,
+    /// The session, `op-` and 16 hexadecimal digits; the newest one when there is none
+    session: Option<String>,
     /// Print {"session", "title", "calls": [{"seq", "node", "name", "component", "entries": [{"kind",
     /// "what", "outcome": "used" or "refused", "grant", "message", "n", "command"}], "left_out",
     /// "approvals"}], "used", "refused", "commands"}
@@ -41,11 +41,8 @@ struct Audit {
 }
 
 pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
-    let id = SessionId::parse(&args.session)?;
-    let missing = || StoreError::NoSession(id.clone());
-    let store = app.recorded_sessions()?.ok_or_else(missing)?;
-    let session = store.session(&id).await?.ok_or_else(missing)?;
-    let nodes = store.nodes(&id, NodeQuery::default()).await?;
+    let (store, session) = chosen_session::session(args.session.as_deref(), app, console).await?;
+    let nodes = store.nodes(&session.id, NodeQuery::default()).await?;
     let calls = nodes.iter().map(AuditedCall::of);
     let audit = Audit {
         session,
@@ -183,7 +180,7 @@ mod tests {
     use openprogram_core::failure::{Failure, FailureCode};
     use openprogram_core::function::{Expose, RenderRange};
     use openprogram_core::grant::{Access, GrantKind};
-    use openprogram_core::id::{NodeId, Timestamp};
+    use openprogram_core::id::{NodeId, SessionId, Timestamp};
     use openprogram_core::session::{NewNode, Node, NodeEnd, NodeKind, NodeStatus};
 
     use super::*;

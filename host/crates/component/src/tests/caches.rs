@@ -16,12 +16,17 @@ fn engine(folder: &Path, slots: u32) -> Engine {
 
 /// Hits and misses of a new engine that compiles one component.
 async fn compiled(folder: &Path, slots: u32) -> (u64, u64) {
+    let counts = used(folder, slots).await.cache_counts();
+    (counts.hits, counts.misses)
+}
+
+/// A new engine that has compiled one component.
+async fn used(folder: &Path, slots: u32) -> Engine {
     let engine = engine(folder, slots);
     let bytes = component("(func (export \"f\"))", &[("f", "")]);
     let loaded = LoadedComponent::load(&engine, "a", bytes, MetadataMode::Run);
     loaded.await.unwrap().compile(&engine).await.unwrap();
-    let counts = engine.cache_counts();
-    (counts.hits, counts.misses)
+    engine
 }
 
 fn images(folder: &Path) -> Vec<std::path::PathBuf> {
@@ -43,6 +48,23 @@ async fn another_engine_compiles_once_for_itself_and_leaves_the_entry_of_the_fir
     assert_eq!(compiled(&path, u32::MAX).await, (1, 0));
     assert_eq!(compiled(&path, 4).await, (1, 0));
     assert_eq!(images(&path).len(), 2);
+}
+
+#[tokio::test]
+async fn what_was_compiled_for_another_engine_is_compiled_anew_once_and_that_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache");
+    // Nothing is told of a first time.
+    for _ in 0..2 {
+        assert_eq!(used(&path, 4).await.notice(), None);
+    }
+    let first = used(&path, u32::MAX).await.notice().unwrap();
+    assert!(
+        first.contains("; 1 component was compiled anew, once: "),
+        "{first}"
+    );
+    let second = used(&path, u32::MAX).await.notice().unwrap();
+    assert!(!second.contains("anew"), "{second}");
 }
 
 #[tokio::test]
