@@ -229,13 +229,12 @@ mod tests {
                 ("openprogram:agentic/decision@0.1.0", &["make", "maek"]),
                 ("acme:db/query@1.0.0", &[]),
                 ("query", &[]),
-                ("acme:db/query@1.0.0", &[]),
                 ("acme:db/query@2.0.0", &["run"]),
             ],
             "the component imports what this host does not have: \
              `openprogram:agentic/function@0.1.0` (nearest: `openprogram:agentic/functions@0.1.0`), \
              `openprogram:agentic/decision@0.1.0.maek` (nearest: \
-             `openprogram:agentic/decision@0.1.0.make`), `query`, `acme:db/query@1.0.0`",
+             `openprogram:agentic/decision@0.1.0.make`), `acme:db/query@1.0.0`, `query`",
         );
         check(
             &[
