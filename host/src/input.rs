@@ -1,7 +1,8 @@
 //! Reads files that a person named, up to a limit.
 
+use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::Path;
 
 /// An input cannot be used; the sentence names it.
@@ -29,11 +30,52 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// A path as errors name it.
 fn shown(path: &Path) -> String {
     match is_stdin(path) {
         true => "stdin".to_owned(),
         false => format!("`{}`", path.display()),
     }
+}
+
+impl InputError {
+    /// What is wrong with the content of a file.
+    pub(crate) fn of(path: &Path, problem: &impl Display) -> Self {
+        Self(format!("{}: {problem}", shown(path)))
+    }
+}
+
+/// Reads a text line by line from a file, or from stdin when the path is `-`. A line of more than
+/// `bytes_max` is refused, and so is one that `take` refuses.
+pub(crate) fn read_lines<E: Display>(
+    path: &Path,
+    bytes_max: u64,
+    mut take: impl FnMut(&str) -> Result<(), E>,
+) -> Result<(), InputError> {
+    let failed = |error: io::Error| InputError(format!("cannot read {}: {error}", shown(path)));
+    let input: Box<dyn Read> = match is_stdin(path) {
+        true => Box::new(io::stdin()),
+        false => Box::new(open_found(path).map_err(failed)?),
+    };
+    let mut input = BufReader::new(input);
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        let mut bounded = (&mut input).take(bytes_max + 1);
+        if bounded.read_until(b'\n', &mut line).map_err(failed)? == 0 {
+            break;
+        }
+        if line.len() as u64 > bytes_max {
+            let problem = format!("line {number} is longer than {bytes_max} bytes");
+            return Err(InputError::of(path, &problem));
+        }
+        let text = std::str::from_utf8(&line);
+        let text = text.map_err(|_| format!("line {number} is not UTF-8 text"));
+        let text = text.map_err(|problem| InputError::of(path, &problem))?;
+        take(text.trim_end_matches(['\r', '\n']))
+            .map_err(|problem| InputError::of(path, &problem))?;
+    }
+    Ok(())
 }
 
 /// Reads a file, whatever it holds. More than `bytes_max` is refused.

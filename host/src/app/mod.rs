@@ -17,6 +17,7 @@ mod models;
 mod permitted;
 mod prepared;
 mod removing;
+mod sessions;
 mod skills;
 mod tool_form;
 mod tool_sets;
@@ -28,13 +29,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use openprogram_component::{
     ComponentHost, Engine, EngineError, EngineOptions, Limits, Permissions,
 };
 use openprogram_core::content::ThinkingLevel;
 use openprogram_core::grant::Grants;
-use openprogram_core::id::{SessionId, Timestamp};
 use openprogram_core::question::{Nobody, Questions};
 use openprogram_core::session::{MemoryStore, SessionStore};
 use openprogram_runtime::{ModelOpener, NoModels, Providers, Runtime, RuntimeParts};
@@ -59,7 +58,7 @@ pub use self::updated::Updated;
 pub use self::watched::NoSource;
 use crate::fetch::{Fetcher, WebOptions};
 use crate::settings::{ModelNames, Settings};
-use crate::state::{KeptAnswers, MarkedStore, RunningSessions, StateFolder};
+use crate::state::{KeptAnswers, MarkedStore, StateFolder};
 use crate::text::clean;
 
 /// The components that functions come from.
@@ -139,34 +138,6 @@ impl App {
         let engine = Engine::new(EngineOptions::default());
         engine.start()?;
         Ok(engine.notice())
-    }
-
-    /// The recorded sessions, to look at; `None` when nothing was ever recorded.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn recorded_sessions(&self) -> anyhow::Result<Option<Arc<dyn SessionStore>>> {
-        let file = StateFolder::at(&self.settings.state_folder).sessions_file();
-        let is_there = file.try_exists().with_context(|| {
-            format!(
-                "cannot look for sessions in `{}`",
-                self.settings.state_folder.display()
-            )
-        })?;
-        if !is_there {
-            return Ok(None);
-        }
-        Ok(Some(Arc::new(SqliteStore::open_read_only(file)?)))
-    }
-
-    /// When the earliest living run of this session began; `None` when none lives.
-    #[must_use]
-    pub fn running_since(&self, session: &SessionId) -> Option<Timestamp> {
-        self.running_sessions().running_since(session)
-    }
-
-    fn running_sessions(&self) -> RunningSessions {
-        StateFolder::at(&self.settings.state_folder).running_sessions()
     }
 
     /// Builds the runtime for one run in which nobody is asked: components, grants, model, store.

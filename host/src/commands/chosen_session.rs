@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use openprogram_core::id::SessionId;
-use openprogram_core::session::{Session, SessionStore, StoreError};
+use openprogram_core::session::{Session, SessionArchive, StoreError};
 
 use super::console::Console;
 use super::exit::Usage;
@@ -14,7 +14,7 @@ pub(super) async fn session(
     name: Option<&str>,
     app: &App,
     console: &mut Console,
-) -> anyhow::Result<(Arc<dyn SessionStore>, Session)> {
+) -> anyhow::Result<(Arc<dyn SessionArchive>, Session)> {
     let store = app.recorded_sessions()?;
     let Some(name) = name else {
         let none = || {

@@ -20,6 +20,22 @@ use crate::text::one_line;
 use super::console::{Console, Label};
 use super::hints::{DOCTOR, detail, hint, hint_of_kind, is_of};
 
+/// What a store refuses to do for reasons that a person can mend; `None` when it failed.
+fn code_of_store(error: &StoreError) -> Option<FailureCode> {
+    match error {
+        StoreError::NoSession(_) | StoreError::NoNode(_) | StoreError::NoPlace { .. } => {
+            Some(FailureCode::NotFound)
+        }
+        StoreError::SessionExists(_)
+        | StoreError::NodeExists(_)
+        | StoreError::BadEdge { .. }
+        | StoreError::HasFork { .. }
+        | StoreError::TooManyForks(_)
+        | StoreError::OutOfOrder { .. } => Some(FailureCode::InvalidArgument),
+        _ => None,
+    }
+}
+
 /// How a command ends, as scripts see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -217,8 +233,8 @@ impl Report {
                     }
                     _ => failed,
                 })
-            } else if let Some(StoreError::NoSession(_)) = cause.downcast_ref() {
-                Some(of(FailureCode::NotFound))
+            } else if let Some(error) = cause.downcast_ref::<StoreError>() {
+                code_of_store(error).map(of)
             } else {
                 None
             };

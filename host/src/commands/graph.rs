@@ -6,9 +6,7 @@ use std::fmt::Write as _;
 use openprogram_core::failure::Failure;
 use openprogram_core::id::{NodeId, Timestamp};
 use openprogram_core::question::Receipt;
-use openprogram_core::session::{
-    AnsweredBy, CallAnswer, Node, NodeKind, NodeStatus, Session, Usage,
-};
+use openprogram_core::session::{AnsweredBy, CallAnswer, Node, NodeStatus, Session, Usage};
 use openprogram_core::{Json, JsonObject};
 use serde_json::json;
 
@@ -34,9 +32,6 @@ pub(crate) struct Graph {
 /// works on has an unknown outcome.
 pub(crate) fn status(node: &Node, running_since: Option<Timestamp>) -> &'static str {
     match node.status() {
-        NodeStatus::Completed => "completed",
-        NodeStatus::Failed => "failed",
-        NodeStatus::Cancelled => "cancelled",
         NodeStatus::Open => {
             if running_since.is_some_and(|since| since <= node.opened.started_at) {
                 "running"
@@ -44,14 +39,15 @@ pub(crate) fn status(node: &Node, running_since: Option<Timestamp>) -> &'static 
                 "unknown"
             }
         }
+        ended => ended.as_str(),
     }
 }
 
-fn kind(kind: NodeKind) -> &'static str {
-    match kind {
-        NodeKind::User => "user",
-        NodeKind::Llm => "llm",
-        NodeKind::Code => "code",
+/// Where a fork goes on from another session, and null for any other session.
+pub(crate) fn base_to_json(session: &Session) -> Json {
+    match &session.base {
+        Some(base) => json!({"session": base.session.as_str(), "seq": base.seq}),
+        None => Json::Null,
     }
 }
 
@@ -83,6 +79,13 @@ impl Graph {
             used.session
                 .map_or_else(String::new, |usage| format!(", {}", tokens(&usage))),
         );
+        if let Some(base) = &self.session.base {
+            let _ = writeln!(
+                text,
+                "a fork of {} after its node {}",
+                base.session, base.seq
+            );
+        }
         let below = self.by_caller();
         let mut waiting: Vec<Place> = Vec::new();
         push_below(&mut waiting, below.get(&None), &Place::root());
@@ -128,7 +131,7 @@ impl Graph {
             text,
             "{branch}{} {} {name}  {status}",
             node.seq,
-            kind(opened.kind)
+            opened.kind.as_str()
         );
         if let Some(end) = &node.end {
             let took = end.finished_at.0.saturating_sub(opened.started_at.0);
@@ -173,6 +176,7 @@ impl Graph {
             "status": self.status(),
             "usage": usage_to_json(used.session.as_ref()),
             "runs": runs.collect::<Vec<_>>(),
+            "base": base_to_json(&self.session),
             "nodes": nodes,
         })
     }
@@ -358,7 +362,7 @@ fn node_to_json(node: &Node, running_since: Option<Timestamp>) -> Json {
     json!({
         "seq": node.seq,
         "id": opened.id.as_str(),
-        "kind": kind(opened.kind),
+        "kind": opened.kind.as_str(),
         "name": opened.name,
         "status": status(node, running_since),
         "caller": opened.caller.as_ref().map(NodeId::as_str),
@@ -391,7 +395,7 @@ mod tests {
     use openprogram_core::failure::FailureCode;
     use openprogram_core::function::{Expose, RenderRange};
     use openprogram_core::id::SessionId;
-    use openprogram_core::session::{Attempt, NewNode, NodeEnd};
+    use openprogram_core::session::{Attempt, NewNode, NodeEnd, NodeKind};
 
     use super::*;
 
@@ -697,6 +701,7 @@ mod tests {
               "status": "empty",
               "usage": null,
               "runs": [],
+              "base": null,
               "nodes": [
                 {
                   "seq": 4,

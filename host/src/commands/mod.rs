@@ -11,6 +11,7 @@ mod arguments;
 mod bars;
 mod chosen_session;
 mod described;
+mod dot;
 mod evaluate;
 mod grant_lines;
 mod graph;
@@ -35,9 +36,12 @@ mod completions;
 mod config;
 mod decide;
 mod doctor;
+mod export;
+mod fork;
 mod functions;
 mod grant;
 mod grants;
+mod import;
 mod inspect;
 mod new;
 mod providers;
@@ -95,6 +99,9 @@ pub enum Command {
     Chat(chat::Args),
     Sessions(sessions::Args),
     Show(show::Args),
+    Fork(fork::Args),
+    Export(export::Args),
+    Import(import::Args),
     Audit(audit::Args),
     Providers(providers::Args),
     Doctor(doctor::Args),
@@ -129,6 +136,9 @@ impl Command {
             Self::Chat(args) => chat::run(args, &app(found)?, console).await,
             Self::Sessions(args) => sessions::run(&args, &app(found)?, console).await,
             Self::Show(args) => show::run(&args, &app(found)?, console).await,
+            Self::Fork(args) => fork::run(&args, &app(found)?, console).await,
+            Self::Export(args) => export::run(&args, &app(found)?, console).await,
+            Self::Import(args) => import::run(&args, &app(found)?, console).await,
             Self::Audit(args) => audit::run(&args, &app(found)?, console).await,
             Self::Providers(args) => providers::run(&args, &app(found)?, console),
             Self::Doctor(args) => doctor::run(&args, found, console).await,
@@ -165,8 +175,11 @@ impl Command {
             Self::Run(args) => (args.json, ErrorForm::Run),
             Self::Decide(args) => (args.json, ErrorForm::Decide),
             Self::Chat(args) => (args.json, ErrorForm::Chat),
-            Self::Sessions(args) => (args.json, ErrorForm::Plain),
-            Self::Show(args) => (args.json, ErrorForm::Plain),
+            Self::Sessions(args) => (args.is_json(), ErrorForm::Plain),
+            Self::Show(args) => (args.is_json(), ErrorForm::Plain),
+            Self::Fork(args) => (args.json, ErrorForm::Plain),
+            Self::Export(args) => (args.json, ErrorForm::Plain),
+            Self::Import(args) => (args.json, ErrorForm::Plain),
             Self::Audit(args) => (args.json, ErrorForm::Plain),
             Self::Providers(args) => (args.json, ErrorForm::Plain),
             Self::Config(args) => (args.json, ErrorForm::Plain),
@@ -248,6 +261,11 @@ mod tests {
             "new a --lang cobol",
             "inspect",
             "sessions --jsn",
+            "sessions rm",
+            "fork",
+            "fork op-0000000000000001",
+            "export",
+            "import",
             "completions",
             "completions csh",
             "providers fly",

@@ -1,6 +1,7 @@
 //! `openprogram show`: what happened in one session.
 
-use openprogram_core::session::NodeQuery;
+use openprogram_core::id::SessionId;
+use openprogram_core::session::{Node, NodeQuery, SessionArchive, StoreError};
 
 use super::chosen_session;
 use super::console::Console;
@@ -17,10 +18,71 @@ use crate::app::App;
 pub struct Args {
     /// The session, `op-` and 16 hexadecimal digits; the newest one when there is none
     session: Option<String>,
+    /// The newest N nodes alone
+    #[arg(long, value_name = "N")]
+    last: Option<u64>,
+    /// Only nodes that hold this text in their name, input or output, the newest 1000
+    ///
+    /// ASCII letters match in either case.
+    #[arg(long, value_name = "TEXT", conflicts_with = "last")]
+    search: Option<String>,
+    /// Print the graph in this form
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "tree")]
+    graph: Option<Form>,
     /// Print the whole graph: {"session", "title", "created_at_ms", "status", "usage",
-    /// "runs": [{"node", "usage"}], "nodes": [...]}
-    #[arg(long)]
-    pub(super) json: bool,
+    /// "runs": [{"node", "usage"}], "base": {"session", "seq"}, "nodes": [...]}; only a fork has a base
+    #[arg(long, conflicts_with = "graph")]
+    json: bool,
+}
+
+/// The forms of a graph.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Form {
+    /// The tree, as without this option
+    Tree,
+    /// DOT, for Graphviz: arrows lead from callers to what they caused, dotted ones to the next turn
+    Dot,
+    /// The same as `--json`
+    Json,
+}
+
+/// The most nodes that a search shows.
+const HITS_MAX: u64 = 1_000;
+
+/// The nodes asked for, ascending.
+async fn nodes(
+    args: &Args,
+    store: &dyn SessionArchive,
+    id: &SessionId,
+) -> Result<Vec<Node>, StoreError> {
+    let Some(text) = &args.search else {
+        let query = NodeQuery {
+            last: args.last,
+            ..NodeQuery::default()
+        };
+        return store.nodes(id, query).await;
+    };
+    let mut nodes = Vec::new();
+    for (_, seq) in store
+        .search(text, Some(id), HITS_MAX)
+        .await?
+        .into_iter()
+        .rev()
+    {
+        let query = NodeQuery {
+            after: seq.checked_sub(1),
+            before: Some(seq.saturating_add(1)),
+            last: None,
+        };
+        nodes.extend(store.nodes(id, query).await?);
+    }
+    Ok(nodes)
+}
+
+impl Args {
+    pub(super) fn is_json(&self) -> bool {
+        self.json || matches!(self.graph, Some(Form::Json))
+    }
 }
 
 pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
@@ -31,11 +93,13 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
     let running_since = app.running_since(&id);
     let graph = Graph {
         session,
-        nodes: store.nodes(&id, NodeQuery::default()).await?,
+        nodes: nodes(args, &*store, &id).await?,
         running_since,
     };
-    if args.json {
+    if args.is_json() {
         console.json(&graph.to_json())?;
+    } else if matches!(args.graph, Some(Form::Dot)) {
+        console.text(&graph.to_dot())?;
     } else {
         console.text(&graph.to_tree())?;
     }

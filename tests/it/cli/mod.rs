@@ -36,6 +36,7 @@ mod registry;
 mod remote;
 mod requests;
 mod run;
+mod sessions;
 mod settings;
 mod shown_files;
 mod signed;

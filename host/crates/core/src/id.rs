@@ -2,6 +2,13 @@
 
 use std::fmt;
 
+/// Whether a text is a prefix and 16 lower-case hexadecimal digits.
+fn is_id(text: &str, prefix: &str) -> bool {
+    let digits = text.strip_prefix(prefix).unwrap_or_default();
+    let hexadecimal = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
+    digits.len() == 16 && digits.chars().all(hexadecimal)
+}
+
 /// The id of a session: `op-` and 16 lower-case hexadecimal digits. Also the prompt-cache key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(String);
@@ -23,9 +30,7 @@ impl SessionId {
     /// # Errors
     /// When the text has another form.
     pub fn parse(text: &str) -> Result<Self, SessionIdError> {
-        let digits = text.strip_prefix("op-").unwrap_or_default();
-        let hexadecimal = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
-        if digits.len() == 16 && digits.chars().all(hexadecimal) {
+        if is_id(text, "op-") {
             Ok(Self(text.to_owned()))
         } else {
             Err(SessionIdError(text.chars().take(64).collect()))
@@ -54,6 +59,12 @@ impl NodeId {
     #[must_use]
     pub fn from_bits(bits: u64) -> Self {
         Self(format!("n-{bits:016x}"))
+    }
+
+    /// Reads an id as a person or a file gives it; `None` for another form.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        is_id(text, "n-").then(|| Self(text.to_owned()))
     }
 
     /// Takes an id as a store gives it back; any text of a store is accepted.

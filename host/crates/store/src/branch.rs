@@ -1,11 +1,10 @@
 //! A session with everything that it goes on from.
 
 use openprogram_core::id::SessionId;
-use openprogram_core::session::StoreError;
+use openprogram_core::session::{Run, StoreError};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::Problem;
-use crate::row::{Run, parse_runs};
 
 /// The parts of a session, newest first: its own nodes, then those of its base, and so on.
 pub(crate) struct Branch {
@@ -40,7 +39,7 @@ impl Branch {
         let damaged = || StoreError::Corrupt(format!("`base` of the session `{session}`"));
         loop {
             let (key, base, base_seq, open) = row;
-            let open = open.as_deref().map_or(Some(Vec::new()), parse_runs);
+            let open = open.as_deref().map_or(Some(Vec::new()), Run::parse_all);
             parts.push(Part {
                 session: key,
                 upto,

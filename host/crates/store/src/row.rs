@@ -8,7 +8,8 @@ use openprogram_core::failure::Failure;
 use openprogram_core::function::{Expose, RenderRange};
 use openprogram_core::id::{NodeId, SessionId, Timestamp};
 use openprogram_core::session::{
-    Attempt, Base, NewNode, NodeEnd, NodeKind, NodeStatus, SeenNode, Session, StoreError, Usage,
+    Attempt, Base, NewNode, NodeEnd, NodeKind, NodeStatus, Run, SeenNode, Session, StoreError,
+    Usage,
 };
 use openprogram_core::{Json, JsonObject};
 use rusqlite::{Connection, Row};
@@ -71,7 +72,7 @@ impl EndRow {
     ) -> Result<Self, Problem> {
         let Some(end) = end else {
             return Ok(Self {
-                status: status_word(NodeStatus::Open),
+                status: NodeStatus::Open.as_str(),
                 output: None,
                 failure: None,
                 usage: None,
@@ -93,7 +94,7 @@ impl EndRow {
         let failure = end.failure.as_ref();
         let failure = failure.map(|failure| json_text(&failure.to_json()));
         Ok(Self {
-            status: status_word(end.status),
+            status: end.status.as_str(),
             output: kept(end.output.as_ref().map(json_text).transpose()?)?,
             failure: kept(failure.transpose()?)?,
             usage: usage.as_ref().map(to_text).transpose()?,
@@ -126,7 +127,7 @@ impl NodeRow {
         };
         let opened = NewNode {
             session: session.clone(),
-            kind: at.word(row, 2, kind_of)?,
+            kind: at.word(row, 2, NodeKind::parse)?,
             name: row.get(3)?,
             caller: row.get::<_, Option<String>>(4)?.map(NodeId::from_stored),
             predecessor: row.get::<_, Option<String>>(5)?.map(NodeId::from_stored),
@@ -142,7 +143,7 @@ impl NodeRow {
             started_at: Timestamp(row.get(12)?),
             id: id.clone(),
         };
-        let status = at.word(row, 13, status_of)?;
+        let status = at.word(row, 13, NodeStatus::parse)?;
         let end = match row.get::<_, Option<i64>>(19)? {
             None => None,
             Some(finished_at) => Some(NodeEnd {
@@ -162,7 +163,7 @@ impl NodeRow {
         };
         Ok(Self {
             seq: at.seq(row, 0)?,
-            reads: at.word(row, 6, parse_runs)?,
+            reads: at.word(row, 6, Run::parse_all)?,
             opened,
             end,
         })
@@ -178,14 +179,14 @@ pub(crate) fn read_seen(database: &Connection, row: &Row<'_>) -> Result<SeenNode
     };
     Ok(SeenNode {
         seq: at.seq(row, 0)?,
-        kind: at.word(row, 2, kind_of)?,
+        kind: at.word(row, 2, NodeKind::parse)?,
         name: row.get(3)?,
         caller: row.get::<_, Option<String>>(4)?.map(NodeId::from_stored),
         scope: row.get::<_, Option<String>>(5)?.map(NodeId::from_stored),
         input: at.json(row, 6)?,
         doc: at.text_or_none(row, 7)?,
         facts: at.json(row, 8)?,
-        status: at.word(row, 9, status_of)?,
+        status: at.word(row, 9, NodeStatus::parse)?,
         output: at.json_or_none(row, 10)?,
         failure: at.failure(row, 11)?,
         id: id.clone(),
@@ -202,7 +203,7 @@ pub(crate) fn read_session(row: &Row<'_>) -> Result<Session, Problem> {
         Some(base) => {
             let seq = u64::try_from(row.get::<_, i64>(4)?).ok();
             let open: String = row.get(5)?;
-            let open = parse_runs(&open).ok_or_else(damaged)?;
+            let open = Run::parse_all(&open).ok_or_else(damaged)?;
             Some(Base {
                 session: SessionId::parse(&base).map_err(|_| damaged())?,
                 seq: seq.ok_or_else(damaged)?,
@@ -351,104 +352,4 @@ pub(crate) fn range_text(range: RenderRange) -> Result<String, Problem> {
         callers: range.callers,
         subcalls: range.subcalls,
     })
-}
-
-/// Places in the order that follow each other, first and last included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    pub(crate) first: u64,
-    pub(crate) last: u64,
-}
-
-/// The edge `reads` as text. A long context is a few runs, not a list as long as itself.
-pub(crate) fn runs_text(seqs: &[u64]) -> String {
-    let mut runs: Vec<Run> = Vec::new();
-    for &seq in seqs {
-        match runs.last_mut() {
-            Some(run) if run.last.checked_add(1) == Some(seq) => run.last = seq,
-            _ => runs.push(Run {
-                first: seq,
-                last: seq,
-            }),
-        }
-    }
-    let texts = runs.iter().map(|run| {
-        if run.first == run.last {
-            run.first.to_string()
-        } else {
-            format!("{}-{}", run.first, run.last)
-        }
-    });
-    texts.collect::<Vec<_>>().join(",")
-}
-
-pub(crate) fn parse_runs(text: &str) -> Option<Vec<Run>> {
-    if text.is_empty() {
-        return Some(Vec::new());
-    }
-    let runs = text.split(',').map(|run| {
-        let (first, last) = run.split_once('-').unwrap_or((run, run));
-        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-        (first <= last).then_some(Run { first, last })
-    });
-    runs.collect()
-}
-
-pub(crate) fn kind_word(kind: NodeKind) -> &'static str {
-    match kind {
-        NodeKind::User => "user",
-        NodeKind::Llm => "llm",
-        NodeKind::Code => "code",
-    }
-}
-
-fn kind_of(word: &str) -> Option<NodeKind> {
-    [NodeKind::User, NodeKind::Llm, NodeKind::Code]
-        .into_iter()
-        .find(|kind| kind_word(*kind) == word)
-}
-
-fn status_word(status: NodeStatus) -> &'static str {
-    match status {
-        NodeStatus::Open => "open",
-        NodeStatus::Completed => "completed",
-        NodeStatus::Failed => "failed",
-        NodeStatus::Cancelled => "cancelled",
-    }
-}
-
-fn status_of(word: &str) -> Option<NodeStatus> {
-    [
-        NodeStatus::Open,
-        NodeStatus::Completed,
-        NodeStatus::Failed,
-        NodeStatus::Cancelled,
-    ]
-    .into_iter()
-    .find(|status| status_word(*status) == word)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_in_the_order_round_trip_as_runs() {
-        for (seqs, text) in [
-            (&[][..], ""),
-            (&[7], "7"),
-            (&[1, 2, 3], "1-3"),
-            (&[1, 2, 4, 6, 7], "1-2,4,6-7"),
-            (&[3, 1, 2, 2], "3,1-2,2"),
-            (&[u64::MAX, 0], "18446744073709551615,0"),
-        ] {
-            assert_eq!(runs_text(seqs), text);
-            let runs = parse_runs(text).unwrap().into_iter();
-            let read: Vec<u64> = runs.flat_map(|run| run.first..=run.last).collect();
-            assert_eq!(read, seqs);
-        }
-        for text in ["x", "1-", "-1", "2-1", "1,,2", "1-2-3", " 1"] {
-            assert_eq!(parse_runs(text), None, "{text}");
-        }
-    }
 }

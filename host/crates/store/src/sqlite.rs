@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::session::{
-    ForkPoint, NewNode, Node, NodeEnd, NodeQuery, SeenNode, Session, SessionArchive, SessionStore,
-    StoreError,
+    ForkPoint, NewNode, Node, NodeEnd, NodeQuery, SeenNode, Session, SessionArchive, SessionSize,
+    SessionStore, StoreError,
 };
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -160,7 +160,40 @@ impl SessionArchive for SqliteStore {
         self.write(|database| archive::import_session(database, &session, nodes))
     }
 
+    async fn search(
+        &self,
+        text: &str,
+        session: Option<&SessionId>,
+        limit: u64,
+    ) -> Result<Vec<(SessionId, u64)>, StoreError> {
+        self.read(|database| archive::search(database, text, session, limit))
+    }
+
+    async fn sizes(&self) -> Result<Vec<SessionSize>, StoreError> {
+        self.read(|database| archive::sizes(database))
+    }
+
     async fn delete_session(&self, id: &SessionId) -> Result<(), StoreError> {
         self.write(|database| archive::delete_session(database, id))
+    }
+
+    /// Writes the file anew, and has it alone for as long as that takes.
+    async fn compact(&self) -> Result<u64, StoreError> {
+        // What was written last may still stand in the write-ahead file alone.
+        let mut ahead = self.path.clone().into_os_string();
+        ahead.push("-wal");
+        let size = || {
+            let files = [self.path.as_os_str(), &ahead].into_iter();
+            let sizes = files.filter_map(|file| std::fs::metadata(file).ok());
+            sizes.map(|file| file.len()).sum::<u64>()
+        };
+        let before = size();
+        let connection = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        // A checkpoint answers with one row, which is of no interest here.
+        let compacted = connection
+            .execute_batch("VACUUM")
+            .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        compacted.map_err(|error| Problem::from(error).at(&self.path))?;
+        Ok(before.saturating_sub(size()))
     }
 }

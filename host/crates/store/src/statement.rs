@@ -2,7 +2,7 @@
 
 use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::session::{
-    NewNode, Node, NodeEnd, NodeQuery, NodeStatus, Scope, SeenNode, Session, StoreError,
+    NewNode, Node, NodeEnd, NodeQuery, NodeStatus, Run, Scope, SeenNode, Session, StoreError,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -10,7 +10,7 @@ use crate::branch::Branch;
 use crate::error::Problem;
 use crate::row::{
     self, EndRow, NODE_COLUMNS, NodeRow, SEEN_COLUMNS, SESSION_COLUMNS, facts_text, json_text,
-    kind_word, range_text, runs_text,
+    range_text,
 };
 use crate::texts;
 
@@ -95,7 +95,7 @@ pub(crate) fn insert_node(
         session,
         seq,
         node.id.as_str(),
-        kind_word(node.kind),
+        node.kind.as_str(),
         end.status,
         node.expose.as_str(),
         node.caller.as_ref().map(NodeId::as_str),
@@ -110,7 +110,7 @@ pub(crate) fn insert_node(
         kept(facts_text(&node.facts)?)?,
         node.doc.clone().map(kept).transpose()?,
         kept(json_text(&node.input)?)?,
-        runs_text(&reads),
+        Run::text_of(&reads),
         end.output,
         end.failure,
         end.usage,

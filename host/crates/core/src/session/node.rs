@@ -17,6 +17,25 @@ pub enum NodeKind {
     Code,
 }
 
+impl NodeKind {
+    /// The word for it: `user`, `llm` or `code`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Llm => "llm",
+            Self::Code => "code",
+        }
+    }
+
+    /// The kind of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        let mut all = [Self::User, Self::Llm, Self::Code].into_iter();
+        all.find(|kind| kind.as_str() == word)
+    }
+}
+
 /// How far a node has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeStatus {
@@ -28,6 +47,26 @@ pub enum NodeStatus {
     Failed,
     /// It was cancelled.
     Cancelled,
+}
+
+impl NodeStatus {
+    /// The word for it: `open`, `completed`, `failed` or `cancelled`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The status of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        let all = [Self::Open, Self::Completed, Self::Failed, Self::Cancelled];
+        all.into_iter().find(|status| status.as_str() == word)
+    }
 }
 
 /// A session: one graph of nodes.

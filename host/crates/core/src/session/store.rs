@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::fork::{FORK_DEPTH_MAX, ForkPoint};
 use super::node::{NewNode, Node, NodeEnd, SeenNode, Session};
-use crate::id::{NodeId, SessionId};
+use crate::id::{NodeId, SessionId, Timestamp};
 
 /// Why a store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -139,6 +139,18 @@ pub trait SessionStore: Send + Sync {
     async fn chain(&self, session: &SessionId, id: &NodeId) -> Result<Vec<SeenNode>, StoreError>;
 }
 
+/// What a session takes up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSize {
+    /// The session.
+    pub session: SessionId,
+    /// About how many bytes its own nodes and their values take; what several sessions hold counts
+    /// in each of them.
+    pub bytes: u64,
+    /// When its newest node was opened, or it was created.
+    pub touched_at: Timestamp,
+}
+
 /// What is done to sessions as a whole. Every method is one transaction.
 #[async_trait]
 pub trait SessionArchive: SessionStore {
@@ -160,9 +172,42 @@ pub trait SessionArchive: SessionStore {
     /// When the session or one of the nodes exists, or a node breaks a rule of appending.
     async fn import_session(&self, session: Session, nodes: Vec<Node>) -> Result<(), StoreError>;
 
+    /// Where a text stands in names, inputs and outputs, newest first, at most `limit` nodes, as
+    /// session and `seq`. ASCII letters match in either case. In one session, what it goes on from
+    /// is looked through as well.
+    async fn search(
+        &self,
+        text: &str,
+        session: Option<&SessionId>,
+        limit: u64,
+    ) -> Result<Vec<(SessionId, u64)>, StoreError>;
+
+    /// How large each session is and when something last happened in it; the longest untouched
+    /// first.
+    async fn sizes(&self) -> Result<Vec<SessionSize>, StoreError>;
+
     /// Deletes a session, its nodes, and all values that no other session holds.
     ///
     /// # Errors
     /// When it does not exist, or another session goes on from it.
     async fn delete_session(&self, id: &SessionId) -> Result<(), StoreError>;
+
+    /// Gives the room of deleted sessions back, where a store keeps it, and tells how many bytes
+    /// that were. What was deleted may be on the disk until then.
+    ///
+    /// # Errors
+    /// When another process holds the store for too long.
+    async fn compact(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+/// A text as it stands inside a string of JSON, to look for in values that are kept as text.
+#[must_use]
+pub fn json_inside(text: &str) -> String {
+    let quoted = crate::Json::from(text).to_string();
+    let inside = quoted
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'));
+    inside.unwrap_or(text).to_owned()
 }

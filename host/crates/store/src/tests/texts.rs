@@ -130,3 +130,31 @@ fn a_fork_reads_long_texts_of_its_base_and_holds_only_its_own() {
     block_on(store.delete_session(&fork_id)).unwrap();
     assert_eq!(counts(&file), (5, 5));
 }
+
+#[test]
+fn room_of_deleted_sessions_is_given_back_and_nothing_of_them_is_left_on_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sessions.db");
+    let store = open(&file);
+    create_session(&store);
+    let kept = new_session(&store, 2);
+    for n in 1..=20 {
+        let (mut node, end) = long_turn(&session_id(), n, 50_000);
+        node.input = format!("delicate {n} {}", "x".repeat(50_000)).into();
+        block_on(store.append_node(node, end)).unwrap();
+    }
+    let (node, ended) = long_turn(&kept, 99, 10);
+    block_on(store.append_node(node.clone(), ended)).unwrap();
+    block_on(store.delete_session(&session_id())).unwrap();
+    let freed = block_on(store.compact()).unwrap();
+    assert!(freed > 500_000, "{freed}");
+    for entry in folder.path().read_dir().unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert!(!bytes.windows(8).any(|part| part == b"delicate"));
+    }
+    assert_eq!(
+        block_on(store.node(&node.id)).unwrap().unwrap().opened,
+        node
+    );
+    assert_eq!(block_on(store.compact()).unwrap(), 0);
+}

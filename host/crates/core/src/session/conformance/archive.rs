@@ -1,13 +1,10 @@
-//! Sessions as a whole: forks, imports and deletion.
+//! Sessions are forked and deleted.
 
-use super::sample::{
-    check_reads_back, end, fail, full_end, full_node, node, node_id, session, session_id,
-    with_sessions,
-};
+use super::sample::{end, fail, node, node_id, session, session_id, with_sessions};
 use crate::id::Timestamp;
 use crate::session::{
-    Base, FORK_DEPTH_MAX, ForkPoint, NewNode, Node, NodeEnd, NodeKind, NodeQuery, NodeStatus,
-    Session, SessionArchive, SessionStore, StoreError,
+    Base, FORK_DEPTH_MAX, ForkPoint, NewNode, NodeEnd, NodeKind, NodeQuery, NodeStatus, Session,
+    SessionArchive, SessionStore, StoreError,
 };
 
 /// A moment of the node `n`; none of another node lies between two of them.
@@ -16,7 +13,7 @@ fn at(n: u64, moment: i64) -> Timestamp {
 }
 
 /// Appends closed nodes to a session, `n` and the number of the caller, 0 for none.
-async fn append(store: &impl SessionStore, session: u64, nodes: &[(u64, u64)]) {
+pub(super) async fn append(store: &impl SessionStore, session: u64, nodes: &[(u64, u64)]) {
     for (n, caller) in nodes {
         let node = NewNode {
             caller: (*caller > 0).then(|| node_id(*caller)),
@@ -91,7 +88,7 @@ async fn lines(store: &impl SessionStore, session: u64) -> Vec<String> {
     lines
 }
 
-async fn fork(store: &impl SessionArchive, fork: u64, from: u64, point: ForkPoint) {
+pub(super) async fn fork(store: &impl SessionArchive, fork: u64, from: u64, point: ForkPoint) {
     let from = session_id(from);
     let forked = store.fork_session(session(fork, 5), &from, point).await;
     forked.unwrap_or_else(fail);
@@ -287,56 +284,4 @@ pub(super) async fn a_deleted_session_is_gone(store: &impl SessionArchive) {
     created.unwrap_or_else(fail);
     append(store, 1, &[(2, 0)]).await;
     assert_eq!(lines(store, 1).await, ["1 2"]);
-}
-
-pub(super) async fn a_session_is_imported_whole_or_not_at_all(store: &impl SessionArchive) {
-    with_sessions(store, 1).await;
-    append(store, 1, &[(1, 0), (2, 1), (3, 0)]).await;
-    let opened = store.open_node(full_node()).await;
-    opened.unwrap_or_else(fail);
-    let closed = store.close_node(&full_node().id, full_end()).await;
-    closed.unwrap_or_else(fail);
-    let opened = store.open_node(node(1, 77, NodeKind::Code)).await;
-    opened.unwrap_or_else(fail);
-    let from = session_id(1);
-    let mut nodes = store
-        .nodes(&from, NodeQuery::default())
-        .await
-        .unwrap_or_else(fail);
-    let refused = store.import_session(session(2, 9), nodes.clone()).await;
-    assert!(matches!(refused, Err(StoreError::NodeExists(_))));
-    let refused = store.import_session(session(1, 9), Vec::new()).await;
-    assert!(matches!(refused, Err(StoreError::SessionExists(_))));
-    assert_eq!(
-        store.sessions(9).await.unwrap_or_else(fail),
-        [session(1, 0)]
-    );
-
-    let deleted = store.delete_session(&from).await;
-    deleted.unwrap_or_else(fail);
-    let check = |nodes: Vec<Node>, named: &'static str| async move {
-        let refused = store.import_session(session(2, 9), nodes).await;
-        let refused = format!("{refused:?}");
-        assert!(refused.contains(named), "{refused}");
-        assert_eq!(store.sessions(9).await.unwrap_or_else(fail), []);
-    };
-    let mut gap = nodes.clone();
-    gap.remove(0);
-    check(gap, "OutOfOrder").await;
-    let mut twice = nodes.clone();
-    twice[2].opened.id = node_id(1);
-    check(twice, "NodeExists").await;
-    let mut stranger = nodes.clone();
-    stranger[1].opened.caller = Some(node_id(3));
-    check(stranger, "BadEdge").await;
-
-    let imported = store.import_session(session(2, 9), nodes.clone()).await;
-    imported.unwrap_or_else(fail);
-    for node in &mut nodes {
-        node.opened.session = session_id(2);
-        check_reads_back(store, node).await;
-    }
-    append(store, 2, &[(9, 77)]).await;
-    let all = store.nodes(&session_id(2), NodeQuery::default()).await;
-    assert_eq!(all.unwrap_or_else(fail).len(), nodes.len() + 1);
 }

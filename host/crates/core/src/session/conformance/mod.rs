@@ -7,6 +7,7 @@
 mod archive;
 mod read;
 mod sample;
+mod whole;
 mod write;
 
 use std::future::Future;
@@ -15,7 +16,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
 use self::sample::{end, fail, node, session};
-use super::node::NodeKind;
+use super::node::{Node, NodeKind};
 use super::store::{NodeQuery, SessionArchive, SessionStore};
 use crate::id::NodeId;
 
@@ -51,7 +52,9 @@ pub async fn check_archive<S: SessionArchive>(make: impl Fn() -> S) {
     archive::forks_stand_on_forks(&make()).await;
     archive::what_cannot_be_forked_is_named(&make()).await;
     archive::a_deleted_session_is_gone(&make()).await;
-    archive::a_session_is_imported_whole_or_not_at_all(&make()).await;
+    whole::a_text_is_found_newest_first(&make()).await;
+    whole::sizes_grow_and_the_longest_untouched_comes_first(&make()).await;
+    whole::a_session_is_imported_whole_or_not_at_all(&make()).await;
 }
 
 /// Checks that several handles on the same empty store append side by side without loss, each
@@ -116,4 +119,42 @@ fn wait_for<F: Future>(future: F) -> F::Output {
             Poll::Pending => std::thread::park(),
         }
     }
+}
+
+/// Nodes that careless readers and writers change: every kind, status, edge and rare value.
+#[must_use]
+pub fn varied_nodes() -> Vec<Node> {
+    let mut nodes = Vec::new();
+    for (seq, kind) in (1..).zip([NodeKind::User, NodeKind::User, NodeKind::Llm]) {
+        nodes.push(Node {
+            seq,
+            opened: node(1, seq, kind),
+            end: Some(end("done")),
+        });
+    }
+    nodes.push(Node {
+        seq: 4,
+        opened: sample::full_node(),
+        end: Some(sample::full_end()),
+    });
+    let mut null = sample::full_end();
+    null.output = Some(crate::Json::Null);
+    nodes.push(Node {
+        seq: 5,
+        opened: node(1, 5, NodeKind::Code),
+        end: Some(null),
+    });
+    let mut nothing = end("");
+    nothing.output = None;
+    nodes.push(Node {
+        seq: 6,
+        opened: node(1, 6, NodeKind::Code),
+        end: Some(nothing),
+    });
+    nodes.push(Node {
+        seq: 7,
+        opened: node(1, 7, NodeKind::Llm),
+        end: None,
+    });
+    nodes
 }

@@ -5,16 +5,19 @@
 //! a place in another one. One std mutex guards all of it; it is held for one method at a time and
 //! never across an await.
 
+mod archive;
+mod branch;
+
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use super::fork::{Base, FORK_DEPTH_MAX, ForkPoint, ForkStep};
+use self::branch::Branch;
 use super::node::{NewNode, Node, NodeEnd, NodeStatus, SeenNode, Session};
 use super::scope::Scope;
-use super::store::{NodeQuery, SessionArchive, SessionStore, StoreError};
+use super::store::{NodeQuery, SessionStore, StoreError};
 use crate::id::{NodeId, SessionId};
 
 /// Keeps sessions in memory; gone with the process.
@@ -51,14 +54,6 @@ struct Held {
 struct Place {
     session: usize,
     index: usize,
-}
-
-/// A session with everything that it goes on from.
-struct Branch<'a> {
-    /// The parts, newest first, each with the last `seq` that is read of it.
-    parts: Vec<(&'a Graph, u64)>,
-    /// The numbers of the graphs of `parts`.
-    numbers: Vec<usize>,
 }
 
 impl MemoryStore {
@@ -225,46 +220,6 @@ impl Graph {
     }
 }
 
-impl<'a> Branch<'a> {
-    /// A node as this branch reads it.
-    fn read(&self, node: &Node) -> Node {
-        let node = node.clone();
-        if self.is_open(node.seq) {
-            node.still_open()
-        } else {
-            node
-        }
-    }
-
-    fn seen(&self, held: &Held) -> SeenNode {
-        let seen = SeenNode::of(&held.node, held.scope.own.clone());
-        if self.is_open(seen.seq) {
-            seen.still_open()
-        } else {
-            seen
-        }
-    }
-
-    /// Whether a node had not ended where this branch begins.
-    fn is_open(&self, seq: u64) -> bool {
-        let bases = self
-            .parts
-            .iter()
-            .filter_map(|(graph, _)| graph.session.base.as_ref());
-        // A base tells of everything before it, so the nearest one that covers the node is enough.
-        let mut covering = bases.filter(|base| seq <= base.seq);
-        covering.any(|base| base.open.binary_search(&seq).is_ok())
-    }
-
-    /// All nodes, ascending.
-    fn held(&self) -> impl Iterator<Item = &'a Held> {
-        self.parts.iter().rev().flat_map(|(graph, upto)| {
-            let own = graph.between(NodeQuery::default(), *upto);
-            graph.nodes[own].iter()
-        })
-    }
-}
-
 /// The last items of a slice, all of them when no number is given.
 fn last_of<T>(items: &[T], last: Option<u64>) -> &[T] {
     let last = last.and_then(|last| usize::try_from(last).ok());
@@ -391,61 +346,6 @@ impl SessionStore for MemoryStore {
             next = held.node.opened.caller.as_ref();
         }
         Ok(chain)
-    }
-}
-
-#[async_trait]
-impl SessionArchive for MemoryStore {
-    async fn fork_session(
-        &self,
-        fork: Session,
-        from: &SessionId,
-        point: ForkPoint,
-    ) -> Result<(), StoreError> {
-        if fork.base.is_some() {
-            return Err(StoreError::IsFork(fork.id));
-        }
-        let mut state = self.state();
-        let branch = state.branch(from)?;
-        if branch.parts.len() > FORK_DEPTH_MAX {
-            return Err(StoreError::TooManyForks(from.clone()));
-        }
-        let steps = branch
-            .held()
-            .map(|held| ForkStep::of(&branch.read(&held.node)));
-        let steps: Vec<ForkStep> = steps.collect();
-        let base = Base::of(from, &steps, point)?;
-        state.create(Session {
-            base: Some(base),
-            ..fork
-        })
-    }
-
-    async fn import_session(&self, session: Session, nodes: Vec<Node>) -> Result<(), StoreError> {
-        if session.base.is_some() {
-            return Err(StoreError::IsFork(session.id));
-        }
-        let mut state = self.state();
-        let id = session.id.clone();
-        state.create(session)?;
-        for (seq, mut node) in (1..).zip(nodes) {
-            node.opened.session = id.clone();
-            let written = if node.seq == seq {
-                state.append(node.opened, node.end).map(|_| ())
-            } else {
-                let node = node.opened.id;
-                Err(StoreError::OutOfOrder { node, seq })
-            };
-            if let Err(error) = written {
-                state.delete(&id)?;
-                return Err(error);
-            }
-        }
-        Ok(())
-    }
-
-    async fn delete_session(&self, id: &SessionId) -> Result<(), StoreError> {
-        self.state().delete(id)
     }
 }
 
