@@ -16,6 +16,7 @@ mod files;
 mod foreign;
 mod imports;
 mod inputs;
+mod kinds;
 mod made_up;
 mod media;
 mod models;

@@ -7,13 +7,15 @@
 use std::collections::BTreeMap;
 
 use openprogram_core::function::Offer;
-use openprogram_core::schema::{CheckMode, Type, check_value, result_to_json_schema};
+use openprogram_core::schema::{
+    COERCIONS_LISTED_MAX, CheckMode, Type, check_value, result_to_json_schema,
+};
 use openprogram_core::{Json, JsonObject};
 use openprogram_tests::fuzz::Random;
 use openprogram_tests::host::{RunningHost, TestHost, load};
 use openprogram_tests::signatures::{
-    Asked, AskedCall, AskedComponent, Echo, INTERFACE, PAD, Signature, ask_second, component,
-    component_with, pad, plain_value, same,
+    Asked, AskedCall, AskedComponent, Echo, INTERFACE, Loosener, PAD, Signature, ask_second,
+    component, component_with, pad, plain_value, same, up_to_quotes,
 };
 
 use crate::schemas::validator;
@@ -258,4 +260,55 @@ fn values_in_canonical_form_are_taken_as_they_are() {
             }
         }
     }
+}
+
+/// What a model writes loosely is read as what it meant, each repair told at its path; the strict check
+/// of decisions takes nothing of it, save that a member nobody knows is dropped and told there too.
+#[test]
+fn values_that_a_model_writes_loosely_are_repaired_and_told_or_refused() {
+    let seed = number("OPENPROGRAM_SEED", 1);
+    let mut repairs = 0;
+    for index in 0..number("OPENPROGRAM_TYPES", 1_500) {
+        let mut random = Random::new(seed.wrapping_mul(104_729).wrapping_add(index));
+        let signature = Signature::random(&mut random, &mut 0);
+        let values = signature.values(&mut random, true);
+        for (field, value) in signature.parameters.iter().zip(&values) {
+            let mut loosener = Loosener::new(&mut random);
+            let loose = loosener.loosen(&field.ty, value, &field.name);
+            let slips = loosener.slips().into_iter();
+            let mut slips: Vec<_> = slips.map(|(at, drop)| (up_to_quotes(&at), drop)).collect();
+            slips.sort();
+            let what = format!(
+                "OPENPROGRAM_SEED={seed}, type {index}: {loose} for {value} of {:?}",
+                field.ty
+            );
+            let checked = check_value(&loose, field, CheckMode::Lenient);
+            let checked = checked.unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(checked.value.to_string(), value.to_string(), "{what}");
+            if slips.len() <= COERCIONS_LISTED_MAX {
+                let told = checked.coercions.into_iter();
+                let told =
+                    told.map(|told| (up_to_quotes(&told.path), told.what.ends_with("dropped")));
+                let mut told: Vec<_> = told.collect();
+                told.sort();
+                assert_eq!(told, slips, "{what}");
+            }
+            let limits = openprogram_component::Limits::default();
+            let back =
+                openprogram_component::testing::round_trip(&checked.value, &field.ty, &limits);
+            let back = back.unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert!(same(&field.ty, value, &back), "{what} came back as {back}");
+            let is_kept = slips.iter().all(|(_, dropped)| *dropped);
+            match check_value(&loose, field, CheckMode::Strict) {
+                Ok(strict) => {
+                    assert!(is_kept, "{what}: taken by the strict check");
+                    assert_eq!(strict.coercions.len(), slips.len(), "{what}");
+                    assert_eq!(strict.value.to_string(), value.to_string(), "{what}");
+                }
+                Err(error) => assert!(!is_kept, "{what}: {error}"),
+            }
+            repairs += slips.len();
+        }
+    }
+    assert!(repairs > 2_000, "{repairs}");
 }

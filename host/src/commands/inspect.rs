@@ -47,9 +47,10 @@ pub struct Args {
     /// Print {"digest", "functions": [{"name", "interface", "description", "parameters", "returns",
     /// "hidden": [{"name", "schema", "description", "required"}], "offerable", "reason", "settings",
     /// "form"}], "imports", "grants"}, with "links": [{"interface", "functions", "component",
-    /// "exported", "problem"}] where it imports from other components, or with `--as` {"tools"}, {"menu"} or {"wit"}; settings are
-    /// those of the metadata, each with what holds, and the form has a row for each parameter that a
-    /// person fills in
+    /// "exported", "problem"}] where it imports from other components and "refused" where something
+    /// imported is never granted, or with `--as` {"tools"}, {"menu"} or {"wit"}; settings are those of
+    /// the metadata, each with what holds, and the form has a row for each parameter that a person
+    /// fills in
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -145,9 +146,16 @@ fn served_to_json((interface, link): &Served) -> Json {
     })
 }
 
+/// What the component imports and nobody is given: it loads, and is refused when it is used.
+fn refused(component: &LoadedComponent) -> Option<&'static str> {
+    let mut imports = component.imports().iter();
+    let any = imports.any(|import| import.starts_with("wasi:sockets/"));
+    any.then_some("sockets, for which there is no grant")
+}
+
 /// A kind of grant as a person reads it: its key, its option of `grant`, and whether the import means
 /// little.
-fn grant_text(kind: GrantKind) -> String {
+pub(super) fn grant_text(kind: GrantKind) -> String {
     let by_itself = match kind {
         GrantKind::Dirs | GrantKind::Env => "; most toolchains import it, used or not",
         _ => "",
@@ -185,6 +193,9 @@ fn to_json(component: &LoadedComponent) -> Json {
         "imports": component.imports(),
         "grants": grants(component).into_iter().map(GrantKind::key).collect::<Vec<_>>(),
     });
+    if let Some(refused) = refused(component) {
+        shown["refused"] = json!([refused]);
+    }
     if let Some(skill) = component.skill() {
         shown["skill"] = json!({"description": skill.description, "body": skill.body});
     }
@@ -253,6 +264,9 @@ fn to_text(component: &LoadedComponent, served: &[Served]) -> String {
     }
     let implied: Vec<_> = grants(component).into_iter().map(grant_text).collect();
     write_list(&mut text, "grants", implied.iter().map(String::as_str));
+    if let Some(refused) = refused(component) {
+        write_list(&mut text, "always refused", [refused].into_iter());
+    }
     text
 }
 

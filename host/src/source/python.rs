@@ -51,8 +51,7 @@ pub(super) fn build(folder: &Path, words: &mut dyn Write) -> Result<Built, Build
 
     make(project, &wit, |made| {
         let mut python = componentize(&tool, &manifest, &wit);
-        // Sockets are never granted, and there is no way to leave out these alone.
-        python.args(["componentize", &manifest.module, "--stub-wasi"]);
+        python.args(["componentize", &manifest.module]);
         let paths = python_paths(folder);
         for path in &paths {
             python.arg("-p").arg(path);

@@ -1,6 +1,8 @@
 //! Every kind of type goes into and comes out of functions in JavaScript and C.
 
 use openprogram_tests::foreign::Foreign;
+use openprogram_tests::guests::root;
+use openprogram_tests::toolchain::C_FLAGS;
 
 use super::{answers, project};
 
@@ -122,4 +124,20 @@ fn functions_of_a_world_in_c_are_called_by_the_name_of_their_component() {
         ("suggest_rounding", r#"{"measured": {"good": 1}}"#),
     ];
     insta::assert_snapshot!("ruler_answers", answers(&project, &calls));
+}
+
+#[test]
+fn a_component_in_c_is_made_as_the_readme_says_and_gets_its_words() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.contains(&format!("zig cc {C_FLAGS} main.c ")));
+    let Some(bytes) = Foreign::C.bytes() else {
+        return;
+    };
+    let wit = std::fs::read(root().join("tests/foreign/ruler/ruler.wit")).unwrap();
+    let project = project("ruler", &bytes).file("ruler.wit", wit);
+    let built = project.run(&["build", "--wit", "ruler.wit", "ruler.wasm"]);
+    assert_eq!(built.code, 0, "{built:?}");
+    let inspect = project.run(&["inspect", "ruler.wasm"]);
+    let words = "Converts a length to another unit.";
+    assert!(inspect.stdout.contains(words), "{inspect:?}");
 }

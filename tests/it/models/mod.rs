@@ -20,7 +20,7 @@ use openprogram::settings::{ModelNames, Settings};
 use openprogram_core::id::SessionId;
 use openprogram_core::session::{Node, NodeQuery};
 use openprogram_tests::cli::Project;
-use openprogram_tests::{foreign, guests};
+use openprogram_tests::{guests, toolchain};
 
 use crate::cli::BINARY;
 use server::Server;
@@ -34,7 +34,7 @@ const PROTOCOLS: [(&str, &str); 2] = [("openai", "/v1"), ("anthropic", "")];
 
 /// A file of the installed parts; `None`, with a printed reason, where they are not installed.
 fn part(path: &str) -> Option<PathBuf> {
-    Some(foreign::parts()?.join(path))
+    Some(toolchain::parts()?.join(path))
 }
 
 /// A file beside the script that installs the parts.

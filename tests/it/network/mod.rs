@@ -5,5 +5,6 @@ mod grants;
 mod limits;
 mod own;
 mod secrets;
+mod sockets;
 mod tls;
 mod wire;

@@ -210,5 +210,5 @@ async fn forbidden_import_is_refused_with_every_name() {
     let error = openprogram_tests::host::load("forbidden-import", bytes)
         .await
         .unwrap_err();
-    expect!["the component imports what this host does not have: `wasi:unheard/thing@0.2.0`; denied: sockets are not granted to components: `wasi:sockets/network@0.2.3`, `wasi:sockets/instance-network@0.2.3`; HTTP (`wasi:http`) can be granted, and a component that does without the network is built so (`--stub-wasi` of componentize-py)"].assert_eq(&error.to_string());
+    expect!["the component imports what this host does not have: `wasi:unheard/thing@0.2.0`; denied: sockets are not granted to components: `wasi:sockets/raw@0.2.3`; those of WASI 0.2 may be imported, and every use of them is refused; requests over HTTP (`wasi:http`) can be granted"].assert_eq(&error.to_string());
 }

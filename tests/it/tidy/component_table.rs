@@ -63,9 +63,12 @@ pub(super) const COMPONENT: Arrows = Arrows {
             "imports",
             &["convert", "handles", "bindings", "started", "state"],
         ),
+        ("sockets", &["state"]),
         (
             "linking",
-            &["contract", "facts", "files", "error", "bindings", "state"],
+            &[
+                "contract", "facts", "files", "error", "bindings", "sockets", "state",
+            ],
         ),
         ("imported", &["convert", "facts", "links", "state"]),
         ("trap", &["limits", "links", "state"]),

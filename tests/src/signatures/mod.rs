@@ -4,6 +4,7 @@
 //! too, both in the layout of one tuple. So a function that takes some values and sixteen numbers
 //! more, and gives all of them back as a tuple, is the identity on an address, whatever the types.
 
+mod loose;
 mod plain;
 mod second;
 mod types;
@@ -19,6 +20,7 @@ use openprogram_core::schema::{Field, IntegerKind, Type};
 use crate::fuzz::Random;
 use crate::guests::assemble;
 
+pub use loose::{Loosener, up_to_quotes};
 pub use plain::{plain_type, plain_value, same};
 pub use second::{Asked, AskedCall, AskedComponent, AskedSchema, ask_second};
 pub use types::TypeMaker;
@@ -183,14 +185,19 @@ fn wit_name(shown: &str) -> String {
 
 /// The named types of an interface, each declared once and before it is used.
 #[derive(Default)]
-struct Declarations {
+pub(crate) struct Declarations {
     text: String,
     known: BTreeSet<String>,
 }
 
 impl Declarations {
+    /// The declarations of all types that were written so far.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// How a type is written where it is used.
-    fn name_of(&mut self, ty: &Type) -> String {
+    pub(crate) fn name_of(&mut self, ty: &Type) -> String {
         match ty {
             Type::Bool => "bool".to_owned(),
             Type::Integer(kind) => format!("{kind:?}").to_lowercase(),

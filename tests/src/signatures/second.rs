@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 use openprogram_core::Json;
 use serde_json::json;
 
-use crate::foreign::parts;
 use crate::guests::root;
+use crate::toolchain::parts;
 
 /// What is asked at once, because the start of Python takes longer than the calls.
 #[derive(Clone, Debug, Default)]

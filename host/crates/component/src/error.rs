@@ -266,9 +266,9 @@ fn imports_message(missing: &[MissingImport], denied: &[String]) -> String {
         let names = denied.iter().map(|name| format!("`{name}`"));
         let names = names.collect::<Vec<_>>().join(", ");
         parts.push(format!(
-            "denied: sockets are not granted to components: {names}; HTTP (`wasi:http`) can \
-             be granted, and a component that does without the network is built so \
-             (`--stub-wasi` of componentize-py)"
+            "denied: sockets are not granted to components: {names}; those of WASI 0.2 may be \
+             imported, and every use of them is refused; requests over HTTP (`wasi:http`) can be \
+             granted"
         ));
     }
     parts.join("; ")

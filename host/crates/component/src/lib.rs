@@ -72,6 +72,8 @@ mod imported;
 mod imports;
 mod trap;
 
+mod sockets;
+
 mod linking;
 mod ticker;
 

@@ -1,4 +1,4 @@
-//! What components may import: the contract and WASI 0.2 without sockets.
+//! What components may import: the contract and WASI 0.2.
 //!
 //! One linker serves all components; what a call may do is decided by the state of its store.
 //! Everything a component imports and this host lacks is named at once, each with the nearest
@@ -15,6 +15,7 @@ use crate::contract;
 use crate::error::{LoadError, MissingImport};
 use crate::facts::{ImportFact, is_link};
 use crate::files::GuestFiles;
+use crate::sockets::{self, SOCKETS};
 use crate::state::CallState;
 
 /// The interfaces of WASI 0.2 that are always there. What environment, folders and HTTP give is
@@ -45,7 +46,8 @@ const WASI: [&str; 21] = [
 /// Errors of streams, in the version that the linker knows; others of 0.2 find it too.
 const WASI_ERROR: &str = "wasi:io/error@0.2.12";
 const WASI_SEED: &str = "wasi:random/insecure-seed";
-/// What reaches the network past the gate. It is known and never granted.
+/// What reaches the network past the gate. What is known of it is linked and refuses; the rest is
+/// refused at load.
 const DENIED: &str = "wasi:sockets/";
 /// Below this similarity a known name is no hint.
 const NEAR: f64 = 0.6;
@@ -69,7 +71,7 @@ pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<CallS
 
 fn link_wasi(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     // Streams, polling, clocks, randomness and the standard streams; then the rest by hand,
-    // because the complete set of WASI includes sockets.
+    // because the complete set of WASI has files and sockets that are not ours.
     wasmtime_wasi::p2::add_to_linker_proxy_interfaces_async(linker)?;
     tell_errors_in_one_line(linker)?;
     wasi::random::insecure::add_to_linker::<_, WasiRandom>(linker, |s| s.ctx().ctx.random())?;
@@ -82,7 +84,8 @@ fn link_wasi(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     wasi::cli::terminal_stdout::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
     wasi::cli::terminal_stderr::add_to_linker::<_, WasiCli>(linker, CallState::cli)?;
     wasi::filesystem::types::add_to_linker::<_, GuestFiles>(linker, CallState::files)?;
-    wasi::filesystem::preopens::add_to_linker::<_, GuestFiles>(linker, CallState::files)
+    wasi::filesystem::preopens::add_to_linker::<_, GuestFiles>(linker, CallState::files)?;
+    sockets::add_to_linker(linker)
 }
 
 /// In place of the text for debugging, which may hold a backtrace with paths of this machine.
@@ -111,12 +114,12 @@ pub(crate) fn check_imports(imports: &[ImportFact]) -> Result<(), LoadError> {
     let mut denied = Vec::new();
     for import in imports {
         let unversioned = import.name.split('@').next().unwrap_or(&import.name);
-        if unversioned.starts_with(DENIED) {
+        if is_wasi(&import.name) {
+            // Functions of a newer 0.2 that wasmtime lacks are found when the component links.
+        } else if unversioned.starts_with(DENIED) {
             denied.push(import.name.clone());
         } else if is_link(&import.name) && !import.functions.is_empty() {
             // Who of the other components serves it is known where all of them are.
-        } else if is_wasi(&import.name) {
-            // Functions of a newer 0.2 that wasmtime lacks are found when the component links.
         } else if let Some((_, functions)) = known.iter().find(|(name, _)| *name == import.name) {
             let absent = import
                 .functions
@@ -148,7 +151,7 @@ pub(crate) fn check_imports(imports: &[ImportFact]) -> Result<(), LoadError> {
 /// Whether a name is an interface of WASI 0.2 that is linked, in any of its versions.
 fn is_wasi(name: &str) -> bool {
     let (interface, version) = name.split_once('@').unwrap_or((name, ""));
-    let known = WASI.contains(&interface) || interface == WASI_SEED;
+    let known = WASI.contains(&interface) || interface == WASI_SEED || SOCKETS.contains(&interface);
     known && version.starts_with("0.2.")
 }
 
@@ -239,13 +242,21 @@ mod tests {
         check(
             &[
                 ("wasi:sockets/tcp@0.2.0", &[]),
+                ("wasi:sockets/ip-name-lookup@0.2.12", &[]),
                 ("wasi:http/types@0.2.0", &[]),
                 ("wasi:http/outgoing-handler@0.2.12", &[]),
-                ("wasi:sockets/udp@0.2.0", &[]),
             ],
-            "denied: sockets are not granted to components: `wasi:sockets/tcp@0.2.0`, \
-             `wasi:sockets/udp@0.2.0`; HTTP (`wasi:http`) can be granted, and a component that \
-             does without the network is built so (`--stub-wasi` of componentize-py)",
+            "",
+        );
+        check(
+            &[
+                ("wasi:sockets/tcp@0.2.0", &[]),
+                ("wasi:sockets/raw@0.2.0", &[]),
+                ("wasi:sockets/types@0.3.0", &[]),
+            ],
+            "denied: sockets are not granted to components: `wasi:sockets/raw@0.2.0`, \
+             `wasi:sockets/types@0.3.0`; those of WASI 0.2 may be imported, and every use of them is \
+             refused; requests over HTTP (`wasi:http`) can be granted",
         );
     }
 }

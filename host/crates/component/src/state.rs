@@ -74,6 +74,10 @@ impl CallState {
         let mut wasi = WasiCtx::builder();
         wasi.stdout(log.clone()).stderr(log.clone());
         wasi.max_random_size(limits.random_bytes);
+        // So it is without saying; sockets are refused before this is asked.
+        wasi.allow_tcp(false);
+        wasi.allow_udp(false);
+        wasi.allow_ip_name_lookup(false);
         for (name, value) in &reach.permissions.variables {
             wasi.env(name, value);
         }

@@ -111,7 +111,7 @@ async fn another_contract_is_refused_with_the_remedy() {
 async fn missing_and_denied_imports_are_named_together() {
     let text = r#"(component
         (import "acme:db/query@1.0.0" (instance (export "run" (func))))
-        (import "wasi:sockets/network@0.2.3" (instance (export "network" (type (sub resource)))))
+        (import "wasi:sockets/types@0.3.0" (instance (export "socket" (type (sub resource)))))
         (import "wasi:cli/environment@0.2.9" (instance (export "get-arguments" (func))))
         (import "openprogram:agentic/function@0.1.0" (instance (export "call" (func)))))"#;
     assert_eq!(
@@ -121,9 +121,9 @@ async fn missing_and_denied_imports_are_named_together() {
             .to_string(),
         "the component imports what this host does not have: \
          `openprogram:agentic/function@0.1.0` (nearest: `openprogram:agentic/functions@0.1.0`); \
-         denied: sockets are not granted to components: `wasi:sockets/network@0.2.3`; HTTP \
-         (`wasi:http`) can be granted, and a component that does without the network is built so \
-         (`--stub-wasi` of componentize-py)"
+         denied: sockets are not granted to components: `wasi:sockets/types@0.3.0`; those of WASI \
+         0.2 may be imported, and every use of them is refused; requests over HTTP (`wasi:http`) \
+         can be granted"
     );
 }
 
