@@ -214,6 +214,7 @@ fn random_signatures_hold_every_form_of_type_and_are_deep_and_wide() {
                 let payloads = cases.cases.iter().filter_map(|case| case.payload.as_ref());
                 ("variant", payloads.collect())
             }
+            Type::Handle(_) => ("handle", vec![]),
         };
         *forms.entry(form).or_default() += 1;
         let depths = inner.into_iter().map(|inner| count(inner, forms));

@@ -3,6 +3,7 @@
 //! Code is loaded by the first call. What was learned of a component before is enough to list its
 //! functions; what was never seen is fetched or built, checked, and asked for its metadata.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -182,6 +183,8 @@ pub(super) struct Loader {
     pub(super) project_folder: PathBuf,
     pub(super) fetcher: Arc<Fetcher>,
     pub(super) signatures: SignatureSettings,
+    /// The components whose instances may live on.
+    stateful: BTreeSet<String>,
     /// What is kept from functions that write to files; found once.
     pub(super) kept: OnceLock<Vec<PathBuf>>,
 }
@@ -199,6 +202,7 @@ impl Loader {
             project_folder: app.settings.project_folder.clone(),
             fetcher: Arc::clone(&app.fetcher),
             signatures: app.settings.signatures.clone(),
+            stateful: app.settings.stateful.clone(),
             kept: OnceLock::new(),
         }
     }
@@ -215,7 +219,7 @@ impl Loader {
                 component.check_kind()?;
                 let file = self.built(name, source, words)?;
                 let loaded = LoadedComponent::load_file(&self.engine, name, &file, mode);
-                loaded.await.map_err(|source| refused(name, source))
+                self.as_set(loaded.await.map_err(|source| refused(name, source)))
             }
             Origin::Installed(entry) => self.load_installed(name, entry, mode, words).await,
         }
@@ -267,7 +271,18 @@ impl Loader {
         }
         let bytes = self.stored(name, entry)?;
         let loaded = LoadedComponent::load(&self.engine, name, bytes, mode).await;
-        loaded.map_err(|source| refused(name, source))
+        self.as_set(loaded.map_err(|source| refused(name, source)))
+    }
+
+    /// A component that was loaded, with what the project file sets for it.
+    pub(super) fn as_set<E>(
+        &self,
+        loaded: Result<LoadedComponent, E>,
+    ) -> Result<LoadedComponent, E> {
+        loaded.map(|loaded| match self.stateful.contains(loaded.name()) {
+            true => loaded.with_state(),
+            false => loaded,
+        })
     }
 
     /// An installed component that was seen before; its bytes are not looked at.
@@ -278,7 +293,8 @@ impl Loader {
     ) -> anyhow::Result<Option<LoadedComponent>> {
         let source = ComponentSource::File(self.store.file(&entry.digest));
         let known = LoadedComponent::from_cache(&self.engine, name, &entry.digest, source);
-        known.map_err(|source| refused(name, source))
+        let known = known.map_err(|source| refused(name, source))?;
+        known.map(|known| self.as_set(Ok(known))).transpose()
     }
 
     /// The `.wasm` file of a source, which is built when it is a folder that has changed.

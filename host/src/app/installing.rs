@@ -359,7 +359,7 @@ impl Loader {
             component.compile(engine).await?;
             Ok(component)
         };
-        let component = load.await.map_err(|source| refused(name, source))?;
+        let component = self.as_set(load.await.map_err(|source| refused(name, source)))?;
         let entry = LockEntry {
             source,
             built,

@@ -210,7 +210,7 @@ impl Loader {
         let source = ComponentSource::File(file);
         let known = LoadedComponent::from_cache(&self.engine, name, &digest, source);
         match known.map_err(|source| refused(name, source))? {
-            Some(known) => Ok(Ok(known)),
+            Some(known) => self.as_set(Ok(known)).map(Ok),
             None => unknown(NOT_SEEN),
         }
     }

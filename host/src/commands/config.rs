@@ -127,6 +127,10 @@ fn rows(settings: &Settings) -> Vec<Row> {
             }
         }
     }
+    for component in &settings.stateful {
+        let key = format!("components.{component}.stateful");
+        rows.push(Row::new(&key, true.into(), Origin::ProjectFile));
+    }
     for (component, limits) in &settings.component_limits {
         for (limit, value) in &limits.set {
             let key = format!("components.{component}.limits.{limit}");

@@ -210,7 +210,7 @@ pub(super) fn function_to_json(function: &Function) -> Json {
     let parameters = function.parameters.iter();
     let hidden = parameters.filter(|parameter| parameter.source == ParameterSource::Context);
     let hidden: Vec<_> = hidden.map(hidden_to_json).collect();
-    json!({
+    let mut shown = json!({
         "name": function.name.function,
         "interface": function.name.interface,
         "description": function.description,
@@ -221,7 +221,11 @@ pub(super) fn function_to_json(function: &Function) -> Json {
         "reason": reason,
         "settings": settings_to_json(function),
         "form": form_rows(function).iter().map(FormRow::to_json).collect::<Json>(),
-    })
+    });
+    if function.is_stateful {
+        shown["stateful"] = true.into();
+    }
+    shown
 }
 
 /// A parameter that no model sees, apart from the schema that models read.
@@ -278,6 +282,12 @@ fn write_function(text: &mut String, function: &Function) {
     let summary = function.summary();
     if !summary.is_empty() {
         let _ = writeln!(text, "    {}", one_line(&summary, 1_000));
+    }
+    if function.is_stateful && function.offer == Offer::Offered {
+        let _ = writeln!(
+            text,
+            "    lives on: in one instance for all calls of a session"
+        );
     }
     for setting in settings_told(function) {
         let _ = writeln!(text, "    {setting}");

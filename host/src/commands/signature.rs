@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use openprogram_core::function::{Function, ParameterSource};
-use openprogram_core::schema::{CasesType, IntegerKind, RecordType, Type};
+use openprogram_core::schema::{CasesType, HandlePassing, IntegerKind, RecordType, Type};
 
 /// Deeper types are cut; the schema shows the whole.
 const LEVELS_MAX: usize = 6;
@@ -71,6 +71,10 @@ fn text(ty: &Type, levels: usize) -> String {
         Type::Enum(cases) => named_or_cases("enum", cases, levels),
         Type::Flags(cases) => named_or_cases("flags", cases, levels),
         Type::Variant(cases) => named_or_cases("variant", cases, levels),
+        Type::Handle(handle) => match handle.passing {
+            HandlePassing::Lent => format!("borrow<{}>", handle.resource),
+            HandlePassing::GivenAway | HandlePassing::Given => format!("own<{}>", handle.resource),
+        },
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use openprogram_core::Json;
 use openprogram_core::function::{Function, FunctionRef, Parameter};
-use openprogram_core::schema::{CasesType, IntegerKind, Type};
+use openprogram_core::schema::{CasesType, HandlePassing, HandleType, IntegerKind, Type};
 
 use crate::source::WIT_KEYWORDS;
 
@@ -178,6 +178,13 @@ impl Block {
             Type::Enum(cases) => self.cases("enum", cases),
             Type::Flags(cases) => self.cases("flags", cases),
             Type::Variant(cases) => self.cases("variant", cases),
+            Type::Handle(handle) => {
+                let name = self.resource(handle);
+                match handle.passing {
+                    HandlePassing::Lent => format!("borrow<{name}>"),
+                    HandlePassing::GivenAway | HandlePassing::Given => format!("own<{name}>"),
+                }
+            }
         }
     }
 
@@ -206,21 +213,38 @@ impl Block {
         docs: Option<&str>,
         body: &str,
     ) -> String {
-        let own = word(name.unwrap_or("value"));
+        let (name, is_new) = self.free_name(name.unwrap_or("value"), body);
+        if is_new {
+            push_docs(&mut self.types, "", docs.unwrap_or_default());
+            let _ = writeln!(self.types, "{kind} {name} {{\n{body}}}");
+        }
+        name
+    }
+
+    /// Declares a resource once, without what belongs to it: those are functions.
+    fn resource(&mut self, handle: &HandleType) -> String {
+        let (name, is_new) = self.free_name(&handle.resource, &handle.interface);
+        if is_new {
+            let _ = writeln!(self.types, "resource {name};");
+        }
+        name
+    }
+
+    /// The name under which something with this body is declared, and whether it was not yet.
+    fn free_name(&mut self, wanted: &str, body: &str) -> (String, bool) {
+        let own = word(wanted);
         let mut name = own.clone();
         let mut others = 1;
         loop {
             match self.declared.get(&name) {
-                Some(known) if known == body => return name,
+                Some(known) if known == body => return (name, false),
                 Some(_) => others += 1,
                 None => break,
             }
             name = format!("{}-v{others}", own.trim_start_matches('%'));
         }
-        push_docs(&mut self.types, "", docs.unwrap_or_default());
-        let _ = writeln!(self.types, "{kind} {name} {{\n{body}}}");
         self.declared.insert(name.clone(), body.to_owned());
-        name
+        (name, true)
     }
 }
 

@@ -165,6 +165,8 @@ pub struct ComponentEntry {
     pub grants: Grants,
     /// Its own limits, by name.
     pub limits: BTreeMap<String, u64>,
+    /// Whether its instances may live on between calls.
+    pub stateful: bool,
 }
 
 impl<'de> Deserialize<'de> for ComponentEntry {
@@ -183,6 +185,7 @@ impl<'de> Deserialize<'de> for ComponentEntry {
                     source: Some(path.to_owned()),
                     grants: Grants::default(),
                     limits: BTreeMap::new(),
+                    stateful: false,
                 })
             }
 
@@ -229,6 +232,7 @@ mod tests {
             source: Some(source.to_owned()),
             grants: calls(granted),
             limits: BTreeMap::new(),
+            stateful: false,
         };
         assert_eq!(
             file,
@@ -241,6 +245,7 @@ mod tests {
                             source: None,
                             grants: calls(&["refund"]),
                             limits: BTreeMap::new(),
+                            stateful: false,
                         }
                     ),
                     (

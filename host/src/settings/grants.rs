@@ -94,6 +94,8 @@ pub(super) struct ComponentTable {
     ask_user: bool,
     #[serde(default)]
     limits: BTreeMap<String, u64>,
+    #[serde(default)]
+    stateful: bool,
 }
 
 impl From<ComponentTable> for ComponentEntry {
@@ -113,6 +115,7 @@ impl From<ComponentTable> for ComponentEntry {
                 ask_user: table.ask_user,
             },
             limits: table.limits,
+            stateful: table.stateful,
         }
     }
 }

@@ -19,7 +19,7 @@ mod terminal;
 mod toolsets;
 mod trace;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -152,6 +152,8 @@ pub struct Settings {
     pub grants_of_installed: BTreeMap<String, Grants>,
     /// The limits of the components for which the project file sets some, by name.
     pub component_limits: BTreeMap<String, ComponentLimits>,
+    /// The components whose instances may live on between calls.
+    pub stateful: BTreeSet<String>,
     /// The values of the variables that are granted, to be seen or as secrets, by name; those that
     /// are not set are absent.
     pub granted_values: BTreeMap<String, Secret>,
@@ -258,6 +260,7 @@ impl Settings {
             granted_values: BTreeMap::new(),
             named_variables: BTreeMap::new(),
             component_limits: BTreeMap::new(),
+            stateful: BTreeSet::new(),
             limits: LimitsTable::default(),
             tool_sets: ToolSets::default(),
             signatures: SignatureSettings::default(),
@@ -343,6 +346,7 @@ impl Settings {
                 let limits = ComponentLimits { set, limits };
                 self.component_limits.insert(name.clone(), limits);
             }
+            self.stateful.extend(entry.stateful.then(|| name.clone()));
             self.look_up(&entry.grants, variables);
             let Some(source) = source else {
                 self.grants_of_installed.insert(name, entry.grants);
@@ -447,6 +451,7 @@ mod tests {
                 component("shop", project.path().join("src/shop"), &["refund"]),
             ],
             component_limits: BTreeMap::new(),
+            stateful: BTreeSet::new(),
             granted_values: BTreeMap::new(),
             named_variables: BTreeMap::new(),
             limits: LimitsTable::default(),

@@ -56,7 +56,8 @@ pub(super) const COMPONENT: Arrows = Arrows {
         (
             "state",
             &[
-                "counters", "cpu", "files", "http", "limits", "links", "log", "reach", "started",
+                "counters", "cpu", "files", "handles", "http", "limits", "links", "log", "reach",
+                "started",
             ],
         ),
         (
@@ -87,6 +88,18 @@ pub(super) const COMPONENT: Arrows = Arrows {
             &[
                 "cache", "facts", "error", "bindings", "source", "compile", "state", "imported",
                 "engine",
+            ],
+        ),
+        (
+            "invoke",
+            &[
+                "convert", "handles", "limits", "state", "instance", "prepare",
+            ],
+        ),
+        (
+            "live",
+            &[
+                "convert", "limits", "reach", "state", "engine", "instance", "prepare", "invoke",
             ],
         ),
         ("bytes_call", &["convert", "state", "instance", "prepare"]),
@@ -171,11 +184,12 @@ pub(super) const COMPONENT: Arrows = Arrows {
                 "reach",
                 "limits",
                 "convert",
-                "handles",
                 "state",
                 "engine",
                 "instance",
                 "prepare",
+                "invoke",
+                "live",
                 "bytes_call",
                 "loader",
             ],

@@ -211,7 +211,7 @@ impl Source<'_> {
         match ty {
             Type::Bool => (self.one_in(2)).into(),
             Type::Integer(_) | Type::Float32 | Type::Float64 => self.number(),
-            Type::Char | Type::String | Type::Bytes => self.text(),
+            Type::Char | Type::String | Type::Bytes | Type::Handle(_) => self.text(),
             Type::Json | Type::AnyArray | Type::AnyObject => self.any(depth),
             Type::List(inner) => {
                 let count = self.below(5);

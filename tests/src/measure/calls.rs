@@ -8,8 +8,9 @@ use openprogram_component::{ComponentHost, Limits};
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{FunctionRef, RuntimeRef};
 use openprogram_core::guest::{
-    DecisionRequest, FunctionCall, FunctionHost, HostServices, PickedOption,
+    CallScope, DecisionRequest, FunctionCall, FunctionHost, HostServices, PickedOption,
 };
+use openprogram_core::id::SessionId;
 use openprogram_core::{Json, JsonObject};
 use openprogram_tests::guests;
 use openprogram_tests::host::{TestHost, engine, load};
@@ -58,6 +59,7 @@ async fn time_ours(function: &str, arguments: &str) -> Result<Timing> {
             services: Arc::clone(services),
             depth: 0,
             totals: Arc::default(),
+            scope: CallScope::top(SessionId::from_bits(0)),
         };
         let outcome = host.call(call).await;
         std::hint::black_box(outcome.result.expect("a result").to_string());

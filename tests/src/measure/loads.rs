@@ -9,7 +9,8 @@ use openprogram_component::{
     digest_of,
 };
 use openprogram_core::JsonObject;
-use openprogram_core::guest::{FunctionCall, FunctionHost};
+use openprogram_core::guest::{CallScope, FunctionCall, FunctionHost};
+use openprogram_core::id::SessionId;
 use openprogram_tests::foreign::Foreign;
 use openprogram_tests::guests;
 use serde_json::json;
@@ -167,6 +168,7 @@ async fn first_call(
         services: Arc::new(NoServices),
         depth: 0,
         totals: Arc::default(),
+        scope: CallScope::top(SessionId::from_bits(0)),
     };
     std::hint::black_box(host.call(call.clone()).await.result?);
     Ok((host, call))

@@ -14,7 +14,8 @@ use openprogram_core::function::FunctionRef;
 use openprogram_core::grant::{
     FolderGrant, Grant, GrantTextError, Grants, HttpGrant, SecretGrant, VariableGrant,
 };
-use openprogram_core::guest::{FunctionCall, FunctionHost as _, HostServices};
+use openprogram_core::guest::{CallScope, FunctionCall, FunctionHost as _, HostServices};
+use openprogram_core::id::SessionId;
 use openprogram_core::secret::Secret;
 use openprogram_core::{Json, JsonObject};
 use openprogram_tests::guests::assemble;
@@ -117,6 +118,7 @@ async fn time_ours(bytes: &[u8], function: &str, policy: Policy, folder: &Path) 
             services: Arc::clone(&services),
             depth: 0,
             totals: Arc::default(),
+            scope: CallScope::top(SessionId::from_bits(0)),
         })
     };
     let given = call().await.result.map_err(|error| anyhow!("{error:?}"))?;

@@ -239,8 +239,10 @@ impl Declarations {
                 let members = members.map(|case| (case.name.as_str(), case.payload.as_ref()));
                 self.declare(word, cases.name.as_ref(), members)
             }
-            // What option files have and WIT does not is not made.
-            Type::String | Type::AnyArray | Type::AnyObject => "string".to_owned(),
+            // What option files have and WIT does not is not made, and nothing that lives on.
+            Type::String | Type::AnyArray | Type::AnyObject | Type::Handle(_) => {
+                "string".to_owned()
+            }
         }
     }
 

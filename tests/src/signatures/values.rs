@@ -68,7 +68,7 @@ impl<'a> ValueMaker<'a> {
             Type::Float32 => self.float32(),
             Type::Float64 => self.float64(),
             Type::Char => self.char().to_string().into(),
-            Type::String => self.text().into(),
+            Type::String | Type::Handle(_) => self.text().into(),
             Type::Bytes => self.bytes(),
             Type::Json => self.json(3),
             Type::AnyArray => Json::Array(vec![self.json(2)]),

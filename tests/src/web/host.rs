@@ -10,9 +10,10 @@ use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::grant::{Access, AccessOutcome, Grants};
 use openprogram_core::guest::{
-    ApprovalRequest, CallReport, DecisionRequest, FunctionCall, FunctionHost as _, HostServices,
-    PickedOption, RunTotals,
+    ApprovalRequest, CallReport, CallScope, DecisionRequest, FunctionCall, FunctionHost as _,
+    HostServices, PickedOption, RunTotals,
 };
+use openprogram_core::id::SessionId;
 use openprogram_core::secret::Secret;
 use openprogram_core::{Json, JsonObject};
 
@@ -212,6 +213,7 @@ impl WebHost {
             services: given,
             depth: 0,
             totals: self.run.clone().unwrap_or_default(),
+            scope: CallScope::top(SessionId::from_bits(0)),
         };
         let outcome = host.call(call).await;
         let take = |kept: &Mutex<Vec<_>>| kept.lock().expect("nobody panics").clone();

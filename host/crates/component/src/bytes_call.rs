@@ -75,7 +75,8 @@ impl Typed<'_> {
     {
         let pre = &self.prepared.pre;
         let instance: Instance = pre.instantiate_async(&mut *self.store).await?;
-        let index = &self.function.index;
+        let gone = || CallError::Internal("an export is gone".to_owned());
+        let index = self.function.index.as_ref().ok_or_else(gone)?;
         let function = instance.get_typed_func::<P, R>(&mut *self.store, index)?;
         Ok(function.call_async(&mut *self.store, parameters).await?)
     }

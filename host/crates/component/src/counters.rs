@@ -3,8 +3,8 @@
 //! Streams count while the store is lent to nobody, so the numbers are shared. The limits that stand
 //! here are those of what is counted here, and hold for all calls of a component in one run.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use openprogram_core::guest::ComponentTotals;
 
@@ -19,7 +19,7 @@ struct Counts {
     egress_bytes: AtomicU64,
     ingress_bytes: AtomicU64,
     written_bytes: AtomicU64,
-    totals: Arc<ComponentTotals>,
+    totals: Mutex<Arc<ComponentTotals>>,
     files_bytes_max: u64,
     files_count_max: u64,
 }
@@ -30,10 +30,29 @@ impl Counters {
             egress_bytes: AtomicU64::new(0),
             ingress_bytes: AtomicU64::new(0),
             written_bytes: AtomicU64::new(0),
-            totals,
+            totals: Mutex::new(totals),
             files_bytes_max: limits.files_bytes,
             files_count_max: limits.files_count,
         }))
+    }
+
+    /// Counts from nothing again, for another call that counts together with these.
+    pub(crate) fn begin(&self, totals: Arc<ComponentTotals>) {
+        let counts = &self.0;
+        for counter in [
+            &counts.egress_bytes,
+            &counts.ingress_bytes,
+            &counts.written_bytes,
+        ] {
+            counter.store(0, Relaxed);
+        }
+        // One assignment leaves it whole.
+        *counts.totals.lock().unwrap_or_else(PoisonError::into_inner) = totals;
+    }
+
+    fn totals(&self) -> Arc<ComponentTotals> {
+        let totals = self.0.totals.lock();
+        Arc::clone(&totals.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Counts bytes sent over the network; gives all that were sent.
@@ -53,7 +72,8 @@ impl Counters {
     pub(crate) fn write(&self, bytes: u64) -> Result<(), LimitReached> {
         let max = self.0.files_bytes_max;
         let fits = |all: u64| all.checked_add(bytes).filter(|all| *all <= max);
-        let all = &self.0.totals.written_bytes;
+        let totals = self.totals();
+        let all = &totals.written_bytes;
         all.fetch_update(Relaxed, Relaxed, fits).map_err(|_| {
             let message = format!("the component wrote more than {max} bytes to files in one run");
             LimitReached::new("files_bytes", max, message)
@@ -65,7 +85,7 @@ impl Counters {
     /// Takes back what was counted and could not be written.
     pub(crate) fn give_back(&self, bytes: u64) {
         self.0.written_bytes.fetch_sub(bytes, Relaxed);
-        self.0.totals.written_bytes.fetch_sub(bytes, Relaxed);
+        self.totals().written_bytes.fetch_sub(bytes, Relaxed);
     }
 
     /// Counts a file or folder that is about to be made.
@@ -74,7 +94,7 @@ impl Counters {
     /// `files_count`, when the component may not make one more.
     pub(crate) fn make_file(&self) -> Result<(), LimitReached> {
         let max = self.0.files_count_max;
-        if add(&self.0.totals.files_made, 1) <= max {
+        if add(&self.totals().files_made, 1) <= max {
             return Ok(());
         }
         let message = format!("the component made more than {max} files and folders in one run");
@@ -83,7 +103,7 @@ impl Counters {
 
     /// Counts a request; gives all of the component in the run.
     pub(crate) fn request(&self) -> u64 {
-        add(&self.0.totals.http_requests, 1)
+        add(&self.totals().http_requests, 1)
     }
 
     /// Bytes sent over the network.

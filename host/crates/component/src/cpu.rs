@@ -79,6 +79,17 @@ impl CpuMeter {
         }
     }
 
+    /// Counts from nothing again, for another call in the same store.
+    pub(crate) fn begin(&mut self, totals: Arc<ComponentTotals>) {
+        self.settle();
+        self.tell();
+        self.used = Duration::ZERO;
+        self.told = Duration::ZERO;
+        self.in_guest = false;
+        self.imports = 0;
+        self.totals = totals;
+    }
+
     /// Counts the time since the last change to whoever had it.
     pub(crate) fn hook(&mut self, hook: CallHook) {
         self.settle();

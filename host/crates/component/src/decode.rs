@@ -2,16 +2,16 @@
 //!
 //! wit-parser keeps what wasmtime's own reflection loses: names of types, the alias `json`, docs.
 
+mod resources;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use wit_parser::decoding::{DecodedWasm, decode};
-use wit_parser::{
-    Function, FunctionKind, Interface, Resolve, TypeDefKind, TypeId, World, WorldItem,
-};
+use wit_parser::{Function, Resolve, TypeDefKind, TypeId, World, WorldItem};
 
 use crate::async_types::AsyncTypes;
 use crate::contract_types::{self, Side};
-use crate::decode_types::TypeReader;
+use crate::decode_types::{OwnResources, TypeReader};
 use crate::docs::{PackageDocs, Sections};
 use crate::error::LoadError;
 use crate::facts::{FunctionFact, ImportFact, OWN_PACKAGE, Signature, is_link, short_name};
@@ -37,6 +37,11 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
     let world = &resolve.worlds[world];
     let (docs, notices) = words(&resolve, world, &sections);
     let mut async_types = AsyncTypes::new(&resolve);
+    let reading = Reading {
+        resolve: &resolve,
+        docs: &docs,
+        resources: resources::exported(&resolve, world),
+    };
     let mut signature = Signature {
         notices,
         ..Signature::default()
@@ -50,11 +55,11 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
         match item {
             WorldItem::Interface { id, .. } if !name.starts_with(OWN_PACKAGE) => {
                 let interface = &resolve.interfaces[*id];
-                functions_of(&resolve, &docs, &name, interface, &mut signature.functions);
+                let more = resources::functions_of(&reading, &name, interface);
+                signature.functions.extend(more);
             }
             WorldItem::Function(function) => {
-                let fact = function_fact(&resolve, &docs, None, function);
-                signature.functions.push(fact);
+                signature.functions.push(reading.function(None, function));
             }
             WorldItem::Interface { id, .. } => {
                 contract_types::check(&resolve, &name, *id, Side::Exports)?;
@@ -65,12 +70,7 @@ pub(crate) fn signature(bytes: &[u8]) -> Result<Signature, LoadError> {
     }
     signature.notices.extend(docs.notice());
     cap_notices(&mut signature.notices);
-    if signature.functions.len() > FUNCTIONS_MAX {
-        return Err(LoadError::TooManyFunctions {
-            count: signature.functions.len(),
-            max: FUNCTIONS_MAX,
-        });
-    }
+    check_count(&signature)?;
     Ok(signature)
 }
 
@@ -109,6 +109,17 @@ fn read_imports(
     }
     signature.links = links.facts;
     Ok(())
+}
+
+fn check_count(signature: &Signature) -> Result<(), LoadError> {
+    let count = signature.functions.len();
+    match count > FUNCTIONS_MAX {
+        true => Err(LoadError::TooManyFunctions {
+            count,
+            max: FUNCTIONS_MAX,
+        }),
+        false => Ok(()),
+    }
 }
 
 /// A hostile component may give a reason for very many of them.
@@ -178,31 +189,23 @@ fn named_twice(interfaces: impl Iterator<Item = String>) -> BTreeSet<String> {
     twice
 }
 
-fn functions_of(
-    resolve: &Resolve,
-    docs: &PackageDocs,
-    name: &str,
-    interface: &Interface,
-    functions: &mut Vec<FunctionFact>,
-) {
-    // Constructors and methods belong to their resource and are left out.
-    let free = |function: &&Function| function.kind == FunctionKind::Freestanding;
-    for function in interface.functions.values().filter(free) {
-        functions.push(function_fact(resolve, docs, Some(name), function));
-    }
+/// What the facts of functions are read from.
+struct Reading<'a> {
+    resolve: &'a Resolve,
+    docs: &'a PackageDocs,
+    resources: OwnResources,
 }
 
-fn function_fact(
-    resolve: &Resolve,
-    docs: &PackageDocs,
-    interface: Option<&str>,
-    function: &Function,
-) -> FunctionFact {
-    let mut fact = TypeReader::new(resolve, docs).function(interface, function);
-    if let Some(leftover) = leftover(interface, function) {
-        fact.refused = Some(leftover);
+impl Reading<'_> {
+    /// The facts of one function, under its name in WIT.
+    fn function(&self, interface: Option<&str>, function: &Function) -> FunctionFact {
+        let mut reader = TypeReader::new(self.resolve, self.docs, &self.resources);
+        let mut fact = reader.function(interface, function);
+        if let Some(leftover) = leftover(interface, function) {
+            fact.refused = Some(leftover);
+        }
+        fact
     }
-    fact
 }
 
 /// Why a function is no function of the author's, where its name and parameters tell.

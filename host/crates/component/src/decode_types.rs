@@ -1,13 +1,18 @@
 //! Reads the types of exported functions out of a decoded component.
 
+use std::collections::HashMap;
+
 use openprogram_core::function::RuntimeRole;
 use wit_parser::{Function, Handle, Resolve, Type, TypeDefKind, TypeId, TypeOwner};
 
 use crate::docs::PackageDocs;
 use crate::facts::{
-    FunctionFact, MemberFact, NamedFact, OWN_PACKAGE, ParameterFact, ParameterKind, TypeFact,
-    short_name,
+    FunctionFact, HandleFact, MemberFact, NamedFact, OWN_PACKAGE, ParameterFact, ParameterKind,
+    Passage, TypeFact, short_name,
 };
+
+/// The resources that a component exports: the interface and the name of each.
+pub(crate) type OwnResources = HashMap<TypeId, (String, String)>;
 
 /// Parts of all types of one function. Types that share parts can be small in a component and
 /// huge when written out, as a schema is.
@@ -20,14 +25,23 @@ pub(crate) const TYPE_DEPTH_MAX: usize = 64;
 pub(crate) struct TypeReader<'a> {
     resolve: &'a Resolve,
     docs: &'a PackageDocs,
+    resources: &'a OwnResources,
+    /// Whether it is a result that is read, which gives what it holds.
+    gives: bool,
     parts: usize,
 }
 
 impl<'a> TypeReader<'a> {
-    pub(crate) fn new(resolve: &'a Resolve, docs: &'a PackageDocs) -> Self {
+    pub(crate) fn new(
+        resolve: &'a Resolve,
+        docs: &'a PackageDocs,
+        resources: &'a OwnResources,
+    ) -> Self {
         Self {
             resolve,
             docs,
+            resources,
+            gives: false,
             parts: 0,
         }
     }
@@ -57,7 +71,7 @@ impl<'a> TypeReader<'a> {
                 }
             }
         }
-        let result = match function.result.map(|ty| self.read(&ty, 0)).transpose() {
+        let result = match function.result.map(|ty| self.result(&ty)).transpose() {
             Ok(result) => result,
             Err(reason) => {
                 refused.get_or_insert(format!("its result {reason}"));
@@ -67,6 +81,7 @@ impl<'a> TypeReader<'a> {
         FunctionFact {
             interface: interface.map(ToOwned::to_owned),
             name: function.name.clone(),
+            of_resource: None,
             docs: (self.docs).function(interface.map_or("", short_name), &function.name),
             parameters,
             result,
@@ -134,7 +149,13 @@ impl<'a> TypeReader<'a> {
         name.is_some_and(|name| name == format!("{OWN_PACKAGE}{interface}@0.1.0"))
     }
 
-    pub(crate) fn read(&mut self, ty: &Type, depth: usize) -> Result<TypeFact, String> {
+    /// Reads the type of a result.
+    fn result(&mut self, ty: &Type) -> Result<TypeFact, String> {
+        self.gives = true;
+        self.read(ty, 0)
+    }
+
+    fn read(&mut self, ty: &Type, depth: usize) -> Result<TypeFact, String> {
         self.parts += 1;
         if self.parts > TYPE_PARTS_MAX {
             return Err(format!("has a type of more than {TYPE_PARTS_MAX} parts"));
@@ -215,12 +236,32 @@ impl<'a> TypeReader<'a> {
                 let key = self.read(key, next)?;
                 TypeFact::Map(Box::new(key), Box::new(self.read(value, next)?))
             }
-            TypeDefKind::Handle(_) | TypeDefKind::Resource => {
-                return Err(unsupported("resources"));
-            }
+            TypeDefKind::Handle(handle) => TypeFact::Handle(self.handle(*handle)?),
+            TypeDefKind::Resource => return Err(unsupported("resources")),
             TypeDefKind::Future(_) => return Err(unsupported("futures")),
             TypeDefKind::Stream(_) => return Err(unsupported("streams")),
             TypeDefKind::Unknown => return Err("has an unknown type".to_owned()),
+        })
+    }
+
+    /// A handle of a resource that the component exports; others belong to somebody else.
+    fn handle(&self, handle: Handle) -> Result<HandleFact, String> {
+        let (mut id, passing) = match handle {
+            Handle::Own(id) if self.gives => (id, Passage::Given),
+            Handle::Own(id) => (id, Passage::GivenAway),
+            Handle::Borrow(id) => (id, Passage::Lent),
+        };
+        while let TypeDefKind::Type(Type::Id(inner)) = &self.resolve.types[id].kind {
+            id = *inner;
+        }
+        let (interface, resource) = self
+            .resources
+            .get(&id)
+            .ok_or_else(|| unsupported("resources that it does not export"))?;
+        Ok(HandleFact {
+            interface: interface.clone(),
+            resource: resource.clone(),
+            passing,
         })
     }
 

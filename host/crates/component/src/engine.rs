@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use wasmtime::component::Linker;
 use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
 
@@ -23,6 +23,8 @@ use crate::ticker::{Running, Ticker};
 /// Slots of their own for guests that call nothing (deciders, metadata), so that they can wait
 /// for one without ever waiting for themselves.
 const LEAF_SLOTS: u32 = 16;
+/// Instances that live on between calls, of all sessions. Each keeps its memory.
+pub(crate) const LIVE_INSTANCES: u32 = 16;
 /// Address space of one memory where the pool does not fit.
 const SMALL_RESERVATION: u64 = 64 << 20;
 /// Native stack of a guest. Hosts see recursion beyond it as a trap.
@@ -108,6 +110,7 @@ struct Inner {
     cache: OnceLock<Result<Option<CacheFolder>, EngineError>>,
     top: Semaphore,
     leaf: Semaphore,
+    live: Arc<Semaphore>,
     compile: Compilations,
     hits: AtomicU64,
     misses: AtomicU64,
@@ -142,6 +145,7 @@ impl Engine {
         Self(Arc::new(Inner {
             top: permits(options.slots),
             leaf: permits(LEAF_SLOTS),
+            live: Arc::new(permits(LIVE_INSTANCES)),
             compile: Compilations::new(options.compilations, options.compile_time),
             options,
             built: OnceLock::new(),
@@ -282,6 +286,11 @@ impl Engine {
             Lane::Leaf => self.0.leaf.acquire().await.map_err(|_| full()),
         }
     }
+
+    /// A place for one more instance that lives on; `None` when all are taken.
+    pub(crate) fn live_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.live).try_acquire_owned().ok()
+    }
 }
 
 impl Built {
@@ -334,7 +343,7 @@ fn common() -> Config {
 }
 
 fn pooled(options: &EngineOptions) -> Config {
-    let slots = options.slots.saturating_add(LEAF_SLOTS);
+    let slots = options.slots.saturating_add(LEAF_SLOTS + LIVE_INSTANCES);
     let memory_bytes = usize::try_from(options.memory_bytes_max).unwrap_or(usize::MAX);
     let mut pool = PoolingAllocationConfig::default();
     pool.total_component_instances(slots);

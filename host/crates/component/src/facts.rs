@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Changes with every change of these types and of what is checked before facts are kept, so that
 /// old entries count as absent.
-pub(crate) const FACTS_VERSION: u32 = 10;
+pub(crate) const FACTS_VERSION: u32 = 11;
 
 /// Bytes of everything that is said of the functions and types of one component, that of a type
 /// counted wherever the type is used: a schema writes it out there.
@@ -86,12 +86,46 @@ pub(crate) fn is_link(import: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FunctionFact {
     pub(crate) interface: Option<String>,
+    /// The name by which it is known; for what belongs to a resource, made of its name in WIT.
     pub(crate) name: String,
+    /// What it is of a resource of its interface, if it belongs to one.
+    pub(crate) of_resource: Option<OfResource>,
     pub(crate) docs: String,
     pub(crate) parameters: Vec<ParameterFact>,
     pub(crate) result: Option<TypeFact>,
     /// Why it cannot be offered, where the signature alone decides it.
     pub(crate) refused: Option<String>,
+}
+
+/// What a function is of the resource that it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum OfResource {
+    /// Its constructor, a method or a static, by its name in WIT: `[method]counter.add`.
+    Export(String),
+    /// What gives up a handle. The host does it.
+    Release,
+}
+
+impl FunctionFact {
+    /// The name of its export; none where the host does it.
+    pub(crate) fn export(&self) -> Option<&str> {
+        match &self.of_resource {
+            None => Some(&self.name),
+            Some(OfResource::Export(name)) => Some(name),
+            Some(OfResource::Release) => None,
+        }
+    }
+
+    /// Whether its calls need an instance that lives on.
+    pub(crate) fn is_stateful(&self) -> bool {
+        let takes = |parameter: &ParameterFact| match &parameter.kind {
+            ParameterKind::Value(ty) => ty.holds_handle(),
+            ParameterKind::Runtime | ParameterKind::OptionalRuntime => false,
+        };
+        self.of_resource.is_some()
+            || self.parameters.iter().any(takes)
+            || self.result.as_ref().is_some_and(TypeFact::holds_handle)
+    }
 }
 
 /// One parameter of an exported function.
@@ -139,6 +173,54 @@ pub(crate) enum TypeFact {
     Enum(NamedFact),
     Flags(NamedFact),
     Variant(NamedFact),
+    Handle(HandleFact),
+}
+
+impl TypeFact {
+    pub(crate) fn holds_handle(&self) -> bool {
+        self.finds_handle(&mut |_| true)
+    }
+
+    /// Whether it holds a handle that is looked for.
+    pub(crate) fn finds_handle(&self, is_meant: &mut dyn FnMut(&HandleFact) -> bool) -> bool {
+        match self {
+            Self::Handle(handle) => is_meant(handle),
+            Self::List(inner) | Self::FixedList(inner, _) | Self::Option(inner) => {
+                inner.finds_handle(is_meant)
+            }
+            Self::Map(key, value) => key.finds_handle(is_meant) || value.finds_handle(is_meant),
+            Self::Tuple(items) => items.iter().any(|item| item.finds_handle(is_meant)),
+            Self::Result(ok, err) => {
+                let mut sides = ok.iter().chain(err);
+                sides.any(|side| side.finds_handle(is_meant))
+            }
+            Self::Record(named) | Self::Variant(named) => {
+                let mut inner = named.members.iter().filter_map(|member| member.ty.as_ref());
+                inner.any(|ty| ty.finds_handle(is_meant))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A handle of a resource that the component itself exports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HandleFact {
+    /// The interface of the resource, as the component spells it.
+    pub(crate) interface: String,
+    pub(crate) resource: String,
+    pub(crate) passing: Passage,
+}
+
+/// Which way a handle goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Passage {
+    /// A function takes it as a loan.
+    Lent,
+    /// A function takes it for good.
+    GivenAway,
+    /// A function gives it.
+    Given,
 }
 
 /// A type with named members: fields, or cases.

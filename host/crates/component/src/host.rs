@@ -4,23 +4,22 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use openprogram_core::function::{Function, FunctionRef, ParameterSource, RuntimeRef, RuntimeRole};
+use openprogram_core::function::{Function, FunctionRef};
 use openprogram_core::gating::Holds;
 use openprogram_core::guest::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost};
-use openprogram_core::schema::Type;
 use openprogram_core::{Json, JsonObject};
 use wasmtime::Store;
-use wasmtime::component::{Instance, Resource, Val};
 
 use crate::bytes_call;
-use crate::convert::{self, Output};
+use crate::convert::{NoHandles, Output};
 use crate::engine::{Engine, Lane};
-use crate::handles::RuntimeHandle;
 use crate::instance::{Job, Stop, run};
+use crate::invoke::{call_dynamic, lend, outcome, values};
 use crate::limits::{LimitReached, Limits};
+use crate::live::{self, InstancesOf, LiveCall, LiveInstances};
 use crate::loader::LoadedComponent;
 use crate::permissions::Permissions;
-use crate::prepare::{Passing, Prepared, PreparedFunction};
+use crate::prepare::{Prepared, PreparedFunction};
 use crate::reach::Reach;
 use crate::state::CallState;
 
@@ -29,6 +28,8 @@ struct Added {
     component: LoadedComponent,
     limits: Arc<Limits>,
     reach: Arc<Reach>,
+    /// Its instances that live on.
+    live: LiveInstances,
 }
 
 /// Runs the functions of the components that were added. Needs a tokio runtime with time.
@@ -60,6 +61,7 @@ impl ComponentHost {
         let added = Added {
             limits: own.map_or_else(|| Arc::clone(&self.limits), |own| self.engine.held(own)),
             reach: Arc::new(Reach::of(permissions)),
+            live: LiveInstances::default(),
             component,
         };
         self.components
@@ -86,6 +88,18 @@ impl ComponentHost {
         }
         let name = &call.function.name;
         let (added, prepared, function) = self.found(&call.function).await?;
+        if call.function.is_stateful {
+            let with = LiveCall {
+                engine: &self.engine,
+                limits: &added.limits,
+                reach: &added.reach,
+                prepared,
+                function,
+                own: &added.live,
+                all: self.instances(),
+            };
+            return live::call(&call, with).await;
+        }
         let job = Job {
             limits: Arc::clone(&added.limits),
             services: Some(Arc::clone(&call.services)),
@@ -102,6 +116,17 @@ impl ComponentHost {
         })
         .await;
         Ok(CallOutcome { result, report })
+    }
+
+    /// The instances that live on, of every component.
+    fn instances(&self) -> Vec<InstancesOf<'_>> {
+        let components = self.components.iter();
+        let instances = components.map(|(name, added)| InstancesOf {
+            name,
+            instances: &added.live,
+            limits: &added.limits,
+        });
+        instances.collect()
     }
 
     /// The component of a function, its code, and the function in it.
@@ -187,123 +212,10 @@ async fn call_function(
     if let Some(kind) = function.bytes {
         return bytes_call::call(store, prepared, function, kind, arguments).await;
     }
-    let values = values(function, described, arguments, &limits)?;
+    let values = values(function, described, arguments, &limits, &NoHandles)?;
     let instance = prepared.pre.instantiate_async(&mut *store).await?;
-    let arguments = with_handles(store, values)?;
-    let returned = call_dynamic(store, &instance, function, &arguments).await?;
+    let lent = lend(store, values)?;
+    let returned = call_dynamic(store, &instance, function, &lent.values).await?;
     let mut output = Output::new(&limits);
-    outcome(returned, described, &mut output)
-}
-
-/// A value, or a runtime that becomes a handle once there is a store.
-enum Argument {
-    Value(Val),
-    Runtime { role: RuntimeRole, optional: bool },
-}
-
-fn values(
-    function: &PreparedFunction,
-    described: &Function,
-    arguments: &JsonObject,
-    limits: &Limits,
-) -> Result<Vec<Argument>, CallError> {
-    let parameters = &described.parameters;
-    if parameters.len() != function.parameters.len() {
-        let message = format!("`{}` has other parameters than it had", described.name);
-        return Err(CallError::Internal(message));
-    }
-    let values = parameters
-        .iter()
-        .zip(&function.parameters)
-        .map(|(parameter, passing)| {
-            let role = match parameter.source {
-                ParameterSource::Runtime(role) => role,
-                ParameterSource::Argument | ParameterSource::Context => RuntimeRole::Main,
-            };
-            match passing {
-                Passing::Value => {
-                    let field = &parameter.field;
-                    let given = arguments.get(&field.name);
-                    convert::argument(&field.name, given, &field.ty, limits.json_depth)
-                        .map(Argument::Value)
-                        .map_err(CallError::from)
-                }
-                Passing::Runtime => Ok(Argument::Runtime {
-                    role,
-                    optional: false,
-                }),
-                Passing::OptionalRuntime => Ok(Argument::Runtime {
-                    role,
-                    optional: true,
-                }),
-            }
-        });
-    values.collect()
-}
-
-/// Makes the handles of injected runtimes. They end with the store.
-fn with_handles(store: &mut Store<CallState>, arguments: Vec<Argument>) -> Result<Vec<Val>, Stop> {
-    let mut values = Vec::with_capacity(arguments.len());
-    for argument in arguments {
-        values.push(match argument {
-            Argument::Value(value) => value,
-            Argument::Runtime { role, optional } => {
-                let runtime = RuntimeRef::Lent(role);
-                let handle = RuntimeHandle { runtime };
-                let handle: Resource<RuntimeHandle> = store
-                    .data_mut()
-                    .table
-                    .push(handle)
-                    .map_err(wasmtime::Error::from)?;
-                let handle = Val::Resource(handle.try_into_resource_any(&mut *store)?);
-                if optional {
-                    Val::Option(Some(Box::new(handle)))
-                } else {
-                    handle
-                }
-            }
-        });
-    }
-    Ok(values)
-}
-
-async fn call_dynamic(
-    store: &mut Store<CallState>,
-    instance: &Instance,
-    function: &PreparedFunction,
-    arguments: &[Val],
-) -> Result<Option<Val>, Stop> {
-    let callee = instance
-        .get_func(&mut *store, function.index)
-        .ok_or_else(|| CallError::Internal("an export is gone".to_owned()))?;
-    let mut results = Vec::new();
-    if function.has_result {
-        results.push(Val::Bool(false));
-    }
-    callee
-        .call_async(&mut *store, arguments, &mut results)
-        .await?;
-    Ok(results.pop())
-}
-
-/// The outcome that a returned value stands for: `err` at the top is the function's own error.
-fn outcome(returned: Option<Val>, function: &Function, output: &mut Output) -> Result<Json, Stop> {
-    let (value, ty, is_error) = match returned {
-        None => return Ok(Json::Null),
-        Some(Val::Result(Ok(value))) => (value, &function.returns, false),
-        Some(Val::Result(Err(value))) => (value, &function.fails_with, true),
-        Some(value) => (Some(Box::new(value)), &function.returns, false),
-    };
-    let json = match (value, ty) {
-        (Some(value), Some(ty)) => to_json(*value, ty, output)?,
-        _ => Json::Null,
-    };
-    if is_error {
-        return Err(CallError::Function(json).into());
-    }
-    Ok(json)
-}
-
-fn to_json(value: Val, ty: &Type, output: &mut Output) -> Result<Json, CallError> {
-    convert::result(value, ty, output).map_err(CallError::from)
+    Ok(outcome(returned, described, &mut output)?)
 }

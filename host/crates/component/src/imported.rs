@@ -82,7 +82,7 @@ impl Imported {
         };
         let depth_max = store.data().limits.json_depth;
         let to_value = |json: &Json, ty: &Type| {
-            let value = convert::argument("result", Some(json), ty, depth_max);
+            let value = convert::argument("result", Some(json), ty, depth_max, &convert::NoHandles);
             value.map_err(|error| {
                 let message = format!("its result does not fit: {}: {}", error.path, error.message);
                 self.failed(function, Failure::new(FailureCode::Internal, message))

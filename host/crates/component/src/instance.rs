@@ -59,13 +59,24 @@ pub(crate) async fn run<T>(
         folders,
         job.totals,
     );
+    within(&mut store, started, wall, work).await
+}
+
+/// Runs `work` in a store that is there, within the limits of one call which started then.
+pub(crate) async fn within<T>(
+    store: &mut Store<CallState>,
+    started: Instant,
+    wall: u64,
+    work: impl AsyncFnOnce(&mut Store<CallState>) -> Result<T, Stop>,
+) -> (Result<T, CallError>, CallReport) {
     // A short call ends before it is looked at, so one without any time left is not begun.
     if let Err(reached) = store.data_mut().check_cpu() {
         return failed(reached.into());
     }
     let turns = store.data().turns.clone();
-    let work = turns.beside(cpu::polled(work(&mut store)));
-    let timed = tokio::time::timeout(Duration::from_millis(wall), work).await;
+    let left = Duration::from_millis(wall).saturating_sub(started.elapsed());
+    let work = turns.beside(cpu::polled(work(store)));
+    let timed = tokio::time::timeout(left, work).await;
     let result = match timed {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Stop::Call(error))) => Err(error),

@@ -100,6 +100,8 @@ mod assemble;
 mod async_parts;
 mod async_types;
 mod instance;
+mod invoke;
+mod live;
 mod prepare;
 
 mod code;

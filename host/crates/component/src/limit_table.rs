@@ -53,6 +53,8 @@ const ENTRIES: &[Entry] = entries![
     Wide result_bytes 64 << 20,
     Wide json_depth 64,
     Wide handles 10_000,
+    Wide live_handles 5_000,
+    Wide idle_ms 24 * HOUR_MS,
     Wide hostcall_bytes 256 << 20,
     Wide random_bytes 1 << 20,
     Wide menu_options 256,

@@ -38,6 +38,10 @@ pub struct Limits {
     pub json_depth: u64,
     /// Handles alive at once: menus, picks, pollables, streams, descriptors.
     pub handles: u64,
+    /// Handles of resources that one instance which lives on has given to models and callers.
+    pub live_handles: u64,
+    /// Time after which an instance that lives on ends because nobody used it, in milliseconds.
+    pub idle_ms: u64,
     /// Host memory that one crossing from guest to host may take.
     pub hostcall_bytes: u64,
     /// Random bytes that one request may ask for.
@@ -139,6 +143,10 @@ impl Default for Limits {
             // Far above what interfaces use, far below what recursion on a fiber can take.
             json_depth: 64,
             handles: 1_000,
+            // More than a model keeps apart; each is a value in the memory of the guest.
+            live_handles: 256,
+            // A person thinks no longer than this about the next line of a chat.
+            idle_ms: 1_800_000,
             // A list costs 40 bytes per element on the host; this carries 1.6 million elements.
             hostcall_bytes: 64 << 20,
             random_bytes: 64 << 10,
@@ -266,6 +274,15 @@ impl MemoryMeter {
             memories: count(limits.memories),
             refused: None,
         }
+    }
+
+    /// Counts for another call in the same store, which holds what the ones before it have left.
+    pub(crate) fn begin(&mut self, totals: Arc<ComponentTotals>) {
+        self.totals.memory_bytes.fetch_sub(self.bytes, Relaxed);
+        totals.memory_bytes.fetch_add(self.bytes, Relaxed);
+        self.totals = totals;
+        self.bytes_most = self.bytes;
+        self.refused = None;
     }
 
     /// The most bytes held at once.

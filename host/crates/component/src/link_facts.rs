@@ -4,7 +4,7 @@
 
 use wit_parser::{FunctionKind, InterfaceId, Resolve, TypeDefKind};
 
-use crate::decode_types::TypeReader;
+use crate::decode_types::{OwnResources, TypeReader};
 use crate::docs::PackageDocs;
 use crate::error::LoadError;
 use crate::facts::{LinkFact, ParameterKind};
@@ -18,6 +18,8 @@ const LINKED_PARTS_MAX: usize = 100_000;
 pub(crate) struct LinkReader<'a> {
     resolve: &'a Resolve,
     docs: PackageDocs,
+    /// None: they do not leave their component.
+    resources: OwnResources,
     n_functions: usize,
     n_parts: usize,
     pub(crate) facts: Vec<LinkFact>,
@@ -28,6 +30,7 @@ impl<'a> LinkReader<'a> {
         Self {
             resolve,
             docs: PackageDocs::default(),
+            resources: OwnResources::new(),
             n_functions: 0,
             n_parts: 0,
             facts: Vec::new(),
@@ -60,7 +63,7 @@ impl<'a> LinkReader<'a> {
         }
         let mut functions = Vec::new();
         for function in interface.functions.values() {
-            let mut reader = TypeReader::new(resolve, &self.docs);
+            let mut reader = TypeReader::new(resolve, &self.docs, &self.resources);
             let fact = reader.function(Some(name), function);
             self.n_parts += reader.parts();
             if self.n_parts > LINKED_PARTS_MAX {

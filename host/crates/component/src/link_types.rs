@@ -3,7 +3,7 @@
 //! Types are compared as wasmtime would: by what they are made of. Names of parameters and types and
 //! all docs are no part of that; names of fields, cases and flags are.
 
-use crate::facts::{FunctionFact, MemberFact, NamedFact, ParameterKind, TypeFact};
+use crate::facts::{FunctionFact, MemberFact, NamedFact, ParameterKind, Passage, TypeFact};
 
 /// How long the text of a function gets before it is cut.
 const TEXT_BYTES_MAX: usize = 4 << 10;
@@ -196,6 +196,13 @@ impl Writer {
             TypeFact::Enum(named) => return self.named("enum", named),
             TypeFact::Flags(named) => return self.named("flags", named),
             TypeFact::Variant(named) => return self.named("variant", named),
+            TypeFact::Handle(handle) => {
+                let word = match handle.passing {
+                    Passage::Lent => "borrow",
+                    Passage::GivenAway | Passage::Given => "own",
+                };
+                return self.push(&format!("{word}<{}>", handle.resource));
+            }
         };
         self.push(word);
     }

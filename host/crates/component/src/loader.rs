@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use openprogram_core::function::Function;
+use openprogram_core::function::{Function, Offer};
 use openprogram_core::skill::{SKILL_FILE, Skill};
 
 use crate::code::Code;
@@ -31,6 +31,8 @@ pub struct LoadedComponent {
     name: String,
     digest: String,
     functions: Vec<Function>,
+    /// Those that are offered once the component may live on.
+    waiting: Vec<usize>,
     imports: Vec<String>,
     exports: Vec<String>,
     skill: Option<Skill>,
@@ -144,8 +146,11 @@ impl LoadedComponent {
                 None
             }
         });
+        let mut functions = assemble::functions(facts, name, code.digest())?;
+        let waiting = assemble::hold_back_stateful(&mut functions);
         Ok(Self {
-            functions: assemble::functions(facts, name, code.digest())?,
+            functions,
+            waiting,
             name: name.to_owned(),
             digest: code.digest().to_owned(),
             imports: imports.iter().map(|import| import.name.clone()).collect(),
@@ -154,6 +159,16 @@ impl LoadedComponent {
             notices,
             code: Arc::new(code),
         })
+    }
+
+    /// The same component, of which instances may live on between calls: what works on its resources
+    /// is offered too. A person decides it for each component.
+    #[must_use]
+    pub fn with_state(mut self) -> Self {
+        for at in std::mem::take(&mut self.waiting) {
+            self.functions[at].offer = Offer::Offered;
+        }
+        self
     }
 
     /// The name it is installed by.

@@ -36,6 +36,14 @@ impl Log {
         })))
     }
 
+    /// Begins anew, for another call that writes to the same streams.
+    pub(crate) fn begin(&self) {
+        self.with(|inner| {
+            inner.text.clear();
+            inner.bytes = 0;
+        });
+    }
+
     fn with<T>(&self, work: impl FnOnce(&mut Inner) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -27,9 +27,12 @@ pub(crate) struct Prepared {
 
 /// What a call needs of a function beside its types.
 pub(crate) struct PreparedFunction {
-    pub(crate) index: ComponentExportIndex,
+    /// The export; none for what the host does itself, which is to release a handle.
+    pub(crate) index: Option<ComponentExportIndex>,
     pub(crate) parameters: Vec<Passing>,
     pub(crate) has_result: bool,
+    /// Whether the result can hold handles.
+    pub(crate) gives_handles: bool,
     pub(crate) bytes: Option<BytesCall>,
 }
 
@@ -210,16 +213,10 @@ fn link(
         if fact.refused.is_some() {
             continue;
         }
-        let interface = fact.interface.as_deref();
-        let interface_index = interface.map(|name| component.get_export_index(None, name));
-        let index = match interface_index {
-            None => component.get_export_index(None, &fact.name),
-            Some(None) => None,
-            Some(Some(interface)) => component.get_export_index(Some(&interface), &fact.name),
-        };
-        let index = index.ok_or_else(|| {
-            LoadError::Incompatible(format!("its export `{}` is missing", fact.name))
-        })?;
+        let index = fact
+            .export()
+            .map(|export| export_index(component, fact.interface.as_deref(), export))
+            .transpose()?;
         let key = (fact.interface.clone(), fact.name.clone());
         functions.insert(key, prepared_function(fact, index));
     }
@@ -244,7 +241,21 @@ fn link(
     })
 }
 
-fn prepared_function(fact: &FunctionFact, index: ComponentExportIndex) -> PreparedFunction {
+fn export_index(
+    component: &Component,
+    interface: Option<&str>,
+    export: &str,
+) -> Result<ComponentExportIndex, LoadError> {
+    let index = match interface.map(|name| component.get_export_index(None, name)) {
+        None => component.get_export_index(None, export),
+        Some(None) => None,
+        Some(Some(interface)) => component.get_export_index(Some(&interface), export),
+    };
+    let missing = || LoadError::Incompatible(format!("its export `{export}` is missing"));
+    index.ok_or_else(missing)
+}
+
+fn prepared_function(fact: &FunctionFact, index: Option<ComponentExportIndex>) -> PreparedFunction {
     let parameters = fact
         .parameters
         .iter()
@@ -257,6 +268,8 @@ fn prepared_function(fact: &FunctionFact, index: ComponentExportIndex) -> Prepar
         index,
         parameters: parameters.collect(),
         has_result: fact.result.is_some(),
-        bytes: BytesCall::of(fact),
+        gives_handles: fact.result.as_ref().is_some_and(TypeFact::holds_handle),
+        // Those calls make an instance of their own.
+        bytes: BytesCall::of(fact).filter(|_| !fact.is_stateful()),
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::{CallReport, ComponentTotals, HostServices};
 use wasmtime::component::ResourceTable;
 use wasmtime::{CallHook, Store, UpdateDeadline};
@@ -13,6 +14,7 @@ use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 use crate::counters::Counters;
 use crate::cpu::CpuMeter;
 use crate::files::{Files, FilesView, OpenFolders};
+use crate::handles::RuntimeHandle;
 use crate::http::{HttpCall, HttpState};
 use crate::limits::{LimitReached, Limits, MemoryMeter};
 use crate::links::Links;
@@ -38,6 +40,8 @@ pub(crate) struct CallState {
     pub(crate) menu_bytes: u64,
     /// What the call did beyond itself.
     pub(crate) counters: Counters,
+    /// The number of the call, where the store has several.
+    pub(crate) call: u64,
     host_calls: u64,
     wasi: WasiCtx,
     files: Files,
@@ -81,10 +85,7 @@ impl CallState {
         for (name, value) in &reach.permissions.variables {
             wasi.env(name, value);
         }
-        if let Some(services) = &services {
-            let uses = reach.env_uses.iter();
-            uses.for_each(|used| services.note(used.clone()));
-        }
+        note_env_uses(services.as_deref(), reach);
         let mut table = ResourceTable::new();
         table.set_max_capacity(whole(limits.handles));
         let counters = Counters::new(&limits, Arc::clone(&totals));
@@ -112,6 +113,7 @@ impl CallState {
             n_turns: 0,
             menu_bytes: 0,
             counters,
+            call: 0,
             host_calls: 0,
             wasi: wasi.build(),
             files,
@@ -120,6 +122,43 @@ impl CallState {
             memory: MemoryMeter::new(&limits, totals),
             log,
             limits,
+        }
+    }
+
+    /// Begins another call in the same store: everything that holds for one call is that of the new
+    /// one, and what the guest holds stays.
+    pub(crate) fn begin(
+        &mut self,
+        services: Arc<dyn HostServices>,
+        reach: &Reach,
+        totals: Arc<ComponentTotals>,
+    ) {
+        note_env_uses(Some(&*services), reach);
+        self.call += 1;
+        self.host_calls = 0;
+        self.log.begin();
+        self.counters.begin(Arc::clone(&totals));
+        self.cpu.begin(Arc::clone(&totals));
+        self.memory.begin(totals);
+        self.set_services(Some(services));
+    }
+
+    /// Ends a call after which the store goes on. Nobody is asked and told anything until the next one.
+    pub(crate) fn end(&mut self) {
+        self.set_services(None);
+    }
+
+    fn set_services(&mut self, services: Option<Arc<dyn HostServices>>) {
+        self.files.begin(services.clone());
+        self.http.call().begin(services.clone());
+        self.services = services;
+    }
+
+    /// A handle of a runtime for this call.
+    pub(crate) fn runtime_handle(&self, runtime: RuntimeRef) -> RuntimeHandle {
+        RuntimeHandle {
+            runtime,
+            call: self.call,
         }
     }
 
@@ -178,6 +217,14 @@ impl CallState {
             ingress_bytes: self.counters.ingress_bytes(),
             written_bytes: self.counters.written_bytes(),
         }
+    }
+}
+
+/// A guest has its variables from the start, and what it looks at is not seen.
+fn note_env_uses(services: Option<&dyn HostServices>, reach: &Reach) {
+    if let Some(services) = services {
+        let uses = reach.env_uses.iter();
+        uses.for_each(|used| services.note(used.clone()));
     }
 }
 

@@ -4,13 +4,19 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use openprogram_core::schema::{Case, CasesType, Field, IntegerKind, RecordType, Type, shown_name};
+use openprogram_core::schema::{
+    Case, CasesType, Field, HandlePassing, HandleType, IntegerKind, RecordType, Type, shown_name,
+};
 
-use crate::facts::{NamedFact, TypeFact, TypeMetadata, WORDS_BYTES_MAX};
+use crate::facts::{
+    FunctionFact, HandleFact, NamedFact, Passage, TypeFact, TypeMetadata, WORDS_BYTES_MAX,
+};
 
 /// What the metadata says of types, found by name: a component may say very much of very many.
 pub(crate) struct Said<'a> {
     types: HashMap<(&'a str, &'a str), SaidOfType<'a>>,
+    /// The functions that give a handle, by its interface and resource.
+    makers: HashMap<(String, String), Vec<String>>,
     /// Bytes of the words that were given so far.
     given: Cell<usize>,
 }
@@ -22,8 +28,8 @@ struct SaidOfType<'a> {
 }
 
 impl<'a> Said<'a> {
-    /// What these say; of what is said twice, the first.
-    pub(crate) fn new(types: &'a [TypeMetadata]) -> Self {
+    /// What these say, of what is said twice the first; the functions are asked for what they give.
+    pub(crate) fn new(types: &'a [TypeMetadata], functions: &[FunctionFact]) -> Self {
         let mut said = HashMap::new();
         for ty in types {
             let name = (ty.interface.as_str(), ty.name.as_str());
@@ -41,6 +47,7 @@ impl<'a> Said<'a> {
         }
         Self {
             types: said,
+            makers: makers(functions),
             given: Cell::new(0),
         }
     }
@@ -74,6 +81,31 @@ impl<'a> Said<'a> {
     }
 }
 
+/// How many functions are named as those that give a handle.
+const MAKERS_MAX: usize = 3;
+
+fn makers(functions: &[FunctionFact]) -> HashMap<(String, String), Vec<String>> {
+    let mut makers: HashMap<_, Vec<String>> = HashMap::new();
+    for function in functions.iter().filter(|f| f.refused.is_none()) {
+        let mut given = Vec::new();
+        let mut see = |handle: &HandleFact| {
+            given.push((handle.interface.clone(), handle.resource.clone()));
+            false
+        };
+        if let Some(result) = &function.result {
+            result.finds_handle(&mut see);
+        }
+        for key in given {
+            let known = makers.entry(key).or_default();
+            let name = shown_name(&function.name);
+            if known.len() < MAKERS_MAX && !known.contains(&name) {
+                known.push(name);
+            }
+        }
+    }
+    makers
+}
+
 /// A type of the core.
 pub(crate) fn type_of(fact: &TypeFact, said: &Said<'_>) -> Type {
     let boxed = |fact: &TypeFact| Box::new(type_of(fact, said));
@@ -105,6 +137,19 @@ pub(crate) fn type_of(fact: &TypeFact, said: &Said<'_>) -> Type {
         TypeFact::Enum(named) => Type::Enum(Arc::new(cases(named, said))),
         TypeFact::Flags(named) => Type::Flags(Arc::new(cases(named, said))),
         TypeFact::Variant(named) => Type::Variant(Arc::new(cases(named, said))),
+        TypeFact::Handle(handle) => {
+            let key = (handle.interface.clone(), handle.resource.clone());
+            Type::Handle(Arc::new(HandleType {
+                interface: handle.interface.clone(),
+                resource: handle.resource.clone(),
+                passing: match handle.passing {
+                    Passage::Lent => HandlePassing::Lent,
+                    Passage::GivenAway => HandlePassing::GivenAway,
+                    Passage::Given => HandlePassing::Given,
+                },
+                makers: said.makers.get(&key).cloned().unwrap_or_default(),
+            }))
+        }
     }
 }
 
@@ -154,7 +199,7 @@ mod tests {
             members: Vec::new(),
         };
         let metadata = [metadata(&"x".repeat(1_000)), metadata("second")];
-        let said = Said::new(&metadata);
+        let said = Said::new(&metadata, &[]);
         let named = NamedFact {
             name: Some(("i".to_owned(), "e".to_owned())),
             docs: "docs".to_owned(),

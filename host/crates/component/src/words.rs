@@ -206,6 +206,7 @@ mod tests {
         let function = FunctionFact {
             interface: None,
             name: "rate".to_owned(),
+            of_resource: None,
             docs: hidden("Rates."),
             parameters: vec![ParameterFact {
                 name: "level".to_owned(),

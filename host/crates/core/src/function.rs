@@ -298,6 +298,9 @@ pub struct Function {
     pub gating: Gating,
     /// What its calls do.
     pub effects: Effects,
+    /// Whether its calls go into an instance that lives on after them, because it takes, gives or
+    /// belongs to a resource of its component.
+    pub is_stateful: bool,
     /// Whether it can be offered.
     pub offer: Offer,
 }
@@ -322,6 +325,7 @@ impl Function {
             render_range: RenderRange::default(),
             gating: Gating::default(),
             effects: Effects::default(),
+            is_stateful: false,
             offer: Offer::Offered,
         }
     }

@@ -142,6 +142,10 @@ impl Size {
             Type::Enum(cases) | Type::Flags(cases) | Type::Variant(cases) => {
                 self.cases(cases, next)
             }
+            Type::Handle(handle) => {
+                self.words(Some(&handle.text()));
+                Ok(())
+            }
             Type::Bool
             | Type::Integer(_)
             | Type::Float32

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use openprogram_core::failure::Failure;
 use openprogram_core::function::FunctionRef;
-use openprogram_core::guest::{CallError, CallOutcome, CallReport, FunctionCall};
+use openprogram_core::guest::{CallError, CallOutcome, CallReport, CallScope, FunctionCall};
 use openprogram_core::{Json, JsonObject};
 
 use crate::frame::Frame;
@@ -53,6 +53,7 @@ pub(crate) async fn run_body(
         services: ports.services.services(ports, frame),
         depth: frame.n_calls - 1,
         totals: Arc::clone(&frame.run.totals),
+        scope: scope(frame),
     };
     let called = ports.parts.functions.call(call);
     let Some(timeout) = function.gating.timeout else {
@@ -62,6 +63,19 @@ pub(crate) async fn run_body(
     match until(called, ports.parts.timer.sleep(timeout)).await {
         Some(outcome) => ended(function, outcome),
         None => BodyEnd::refused(timed_out(function, timeout)),
+    }
+}
+
+/// Where the call of a frame stands among the instances that live on.
+fn scope(frame: &Frame) -> CallScope {
+    let above = frame
+        .chain()
+        .skip(1)
+        .filter_map(|above| above.function.as_ref());
+    let entered = above.filter(|function| function.is_stateful);
+    CallScope {
+        session: frame.run.session.clone(),
+        entered: entered.map(|f| f.name.component.clone()).collect(),
     }
 }
 

@@ -286,6 +286,9 @@ fn new_node(ports: &Ports, parent: &Frame, call: &PlannedCall) -> NewNode {
         function.name.component.clone().into(),
     );
     facts.insert("digest".to_owned(), function.digest.clone().into());
+    if function.is_stateful {
+        facts.insert("stateful".to_owned(), true.into());
+    }
     let hidden = hidden_names(function, &call.arguments.values);
     if !hidden.is_empty() {
         facts.insert(NewNode::HIDDEN_ARGUMENTS.to_owned(), hidden.into());

@@ -146,6 +146,12 @@ fn check_export(
             "`{name}`, which its condition names, cannot be called"
         ));
     }
+    if asked.is_stateful {
+        return Err(format!(
+            "`{name}`, which its condition names, needs an instance that lives on, and what decides \
+             has none"
+        ));
+    }
     let takes_fit = match (asked.parameters.as_slice(), of) {
         ([], _) => true,
         ([only], Use::Approval) => {

@@ -39,7 +39,7 @@ pub(crate) fn functions(
     let empty = Metadata::default();
     let metadata = facts.metadata.as_ref().unwrap_or(&empty);
     check_names(metadata, &facts.signature.functions)?;
-    let said = Said::new(&metadata.types);
+    let said = Said::new(&metadata.types, &facts.signature.functions);
     let functions = facts.signature.functions.iter().map(|fact| {
         let described = metadata.functions.iter().find(|m| describes(m, fact));
         let name = FunctionName {
@@ -60,6 +60,24 @@ pub(crate) fn functions(
     Ok(functions)
 }
 
+/// Holds back what needs an instance that lives on, with the reason; gives the places of what is
+/// held back for that alone.
+pub(crate) fn hold_back_stateful(functions: &mut [Function]) -> Vec<usize> {
+    let mut held_back = Vec::new();
+    let functions = functions.iter_mut().enumerate();
+    for (at, function) in functions.filter(|(_, f)| f.is_stateful) {
+        if function.offer == Offer::Offered {
+            function.offer = Offer::NotOfferable(format!(
+                "it works on a resource, which needs an instance that lives on between calls; allow \
+                 that with `stateful = true` under `[components.{}]` in openprogram.toml",
+                function.name.component
+            ));
+            held_back.push(at);
+        }
+    }
+    held_back
+}
+
 fn unversioned(interface: &str) -> &str {
     interface.split('@').next().unwrap_or(interface)
 }
@@ -75,7 +93,8 @@ fn has_other_version(fact: &FunctionFact, facts: &[FunctionFact]) -> bool {
 
 fn describes(metadata: &FunctionMetadata, fact: &FunctionFact) -> bool {
     let interface = fact.interface.as_deref().map_or("", short_name);
-    metadata.interface == interface && metadata.name == fact.name
+    metadata.interface == interface
+        && (metadata.name == fact.name || Some(metadata.name.as_str()) == fact.export())
 }
 
 fn check_names(metadata: &Metadata, facts: &[FunctionFact]) -> Result<(), MetadataError> {
@@ -116,6 +135,7 @@ fn function(
         description: fact.docs.clone(),
         returns,
         fails_with,
+        is_stateful: fact.is_stateful(),
         offer: match &fact.refused {
             None => Offer::Offered,
             Some(reason) => Offer::NotOfferable(reason.clone()),
@@ -127,6 +147,14 @@ fn function(
             function.description.clone_from(&described.description);
         }
         settings::set(&mut function, &described.attributes)?;
+        if function.is_stateful && function.gating.cache.is_some() {
+            return Err(MetadataError::BadAttribute {
+                owner: fact.name.clone(),
+                key: "cache".to_owned(),
+                problem: "what lives on changes from call to call, so no result of it is kept"
+                    .to_owned(),
+            });
+        }
         // A function that is not offerable may lack parameters that could not be read.
         if fact.refused.is_none() {
             parameters::set_parameters(&mut parameters, &described.parameters, &fact.name)?;

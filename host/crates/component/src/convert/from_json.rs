@@ -2,8 +2,8 @@
 
 use openprogram_core::Json;
 use openprogram_core::guest::CallError;
-use openprogram_core::schema::{CasesType, IntegerKind, RecordType, Type, names_equal};
-use wasmtime::component::Val;
+use openprogram_core::schema::{CasesType, HandleType, IntegerKind, RecordType, Type, names_equal};
+use wasmtime::component::{ResourceAny, Val};
 
 use super::{decode_bytes, wit_name};
 
@@ -25,6 +25,24 @@ impl From<ConvertError> for CallError {
 
 type Converted = Result<Val, ConvertError>;
 
+/// What handles stand for.
+pub(crate) trait Handles {
+    /// What this text stands for, as the type wants it.
+    ///
+    /// # Errors
+    /// Why it stands for nothing of the kind, and what to do.
+    fn find(&self, text: &str, ty: &HandleType) -> Result<ResourceAny, String>;
+}
+
+/// No handle stands for anything.
+pub(crate) struct NoHandles;
+
+impl Handles for NoHandles {
+    fn find(&self, _: &str, _: &HandleType) -> Result<ResourceAny, String> {
+        Err("handles mean nothing here".to_owned())
+    }
+}
+
 /// Where a value stands; made into text only for an error.
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -32,6 +50,7 @@ struct Place<'a> {
     step: Step<'a>,
     depth: u64,
     depth_max: u64,
+    handles: &'a dyn Handles,
 }
 
 #[derive(Clone, Copy)]
@@ -55,6 +74,7 @@ impl<'a> Place<'a> {
             step,
             depth: self.depth + 1,
             depth_max: self.depth_max,
+            handles: self.handles,
         }
     }
 
@@ -92,12 +112,14 @@ pub(crate) fn argument(
     value: Option<&Json>,
     ty: &Type,
     depth_max: u64,
+    handles: &dyn Handles,
 ) -> Result<Val, ConvertError> {
     let place = Place {
         parent: None,
         step: Step::Name(name),
         depth: 0,
         depth_max,
+        handles,
     };
     optional(value, ty, &place)
 }
@@ -157,6 +179,13 @@ fn convert(value: &Json, ty: &Type, place: &Place<'_>) -> Converted {
         }
         Type::Flags(cases) => flags(value, cases, place),
         Type::Variant(cases) => variant(value, cases, place),
+        Type::Handle(ty) => {
+            let text = string(value, place)?;
+            let found = place.handles.find(text, ty);
+            found
+                .map(Val::Resource)
+                .map_err(|message| place.bad(message))
+        }
     }
 }
 

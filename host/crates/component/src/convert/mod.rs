@@ -11,8 +11,10 @@ mod to_json;
 mod tests;
 
 pub(crate) use base64_text::{decode_bytes, encode_bytes};
-pub(crate) use from_json::{ConvertError, argument};
-pub(crate) use to_json::{Output, OutputError, ParseError, check_json_depth, parse_json, result};
+pub(crate) use from_json::{ConvertError, Handles, NoHandles, argument};
+pub(crate) use to_json::{
+    Made, Output, OutputError, ParseError, check_json_depth, parse_json, result,
+};
 
 /// The WIT form of a shown name.
 fn wit_name(shown: &str) -> String {

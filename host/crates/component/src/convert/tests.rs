@@ -6,7 +6,7 @@ use openprogram_core::schema::{Case, CasesType, Field, IntegerKind, RecordType, 
 use openprogram_core::{Json, JsonObject};
 use proptest::prelude::*;
 
-use super::{Output, OutputError, argument, result};
+use super::{NoHandles, Output, OutputError, argument, result};
 use crate::limits::Limits;
 
 fn cases(payloads: Vec<Option<Type>>) -> Arc<CasesType> {
@@ -152,7 +152,7 @@ proptest! {
     fn canonical_json_comes_back(typed in typed()) {
         let (ty, value) = typed;
         prop_assume!(!is_ambiguous(&ty, &value));
-        let val = argument("v", Some(&value), &ty, 64);
+        let val = argument("v", Some(&value), &ty, 64, &NoHandles);
         let val = val.map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
         let mut output = Output::new(&Limits::default());
         prop_assert_eq!(result(val, &ty, &mut output), Ok(value));
@@ -160,14 +160,14 @@ proptest! {
 
     #[test]
     fn any_json_against_any_type_is_a_value_or_an_error(typed in typed(), other in typed_value()) {
-        let _ = argument("v", Some(&other), &typed.0, 64);
+        let _ = argument("v", Some(&other), &typed.0, 64, &NoHandles);
     }
 
     #[test]
     fn what_is_paid_covers_what_is_written(typed in typed()) {
         let (ty, value) = typed;
         let written = value.to_string().len() as u64;
-        if let Ok(val) = argument("v", Some(&value), &ty, 64) {
+        if let Ok(val) = argument("v", Some(&value), &ty, 64, &NoHandles) {
             let limits = Limits { result_bytes: written / 16, ..Limits::default() };
             let mut output = Output::new(&limits);
             let paid = result(val, &ty, &mut output);
@@ -189,7 +189,14 @@ fn an_option_of_an_option_keeps_its_three_states() {
         (r#"{"some":"a"}"#, r#"{"some":"a"}"#),
         (r#""a""#, r#"{"some":"a"}"#),
     ] {
-        let val = argument("v", Some(&serde_json::from_str(given).unwrap()), &ty, 64).unwrap();
+        let val = argument(
+            "v",
+            Some(&serde_json::from_str(given).unwrap()),
+            &ty,
+            64,
+            &NoHandles,
+        )
+        .unwrap();
         let shown = result(val, &ty, &mut Output::new(&Limits::default()));
         assert_eq!(shown.map(|json| json.to_string()), Ok(back.to_owned()));
     }
@@ -199,7 +206,7 @@ fn an_option_of_an_option_keeps_its_three_states() {
 fn json_that_is_too_deep_or_broken_is_refused_both_ways() {
     let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
     let value: Json = serde_json::from_str(&deep).unwrap();
-    let refused = argument("v", Some(&value), &Type::Json, 64).unwrap_err();
+    let refused = argument("v", Some(&value), &Type::Json, 64, &NoHandles).unwrap_err();
     assert_eq!(
         (refused.path.as_str(), refused.message.as_str()),
         ("v", "nested deeper than 64 levels")

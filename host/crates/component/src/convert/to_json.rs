@@ -1,9 +1,13 @@
 //! Component values to canonical JSON, bounded in bytes and depth.
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+
 use openprogram_core::guest::CallError;
-use openprogram_core::schema::{CasesType, RecordType, Type, shown_name};
+use openprogram_core::schema::{CasesType, HandleType, RecordType, Type, shown_name};
 use openprogram_core::{Json, JsonObject};
-use wasmtime::component::Val;
+use wasmtime::component::{ResourceAny, Val};
 
 use super::encode_bytes;
 use crate::limits::{LimitReached, Limits};
@@ -40,6 +44,31 @@ pub(crate) struct Output {
     bytes_left: u64,
     bytes_max: u64,
     depth_max: u64,
+    /// The handles that were given a name, in the order of the result.
+    pub(crate) made: Vec<Made>,
+}
+
+/// A handle with the text that stands for it.
+pub(crate) struct Made {
+    pub(crate) text: String,
+    pub(crate) ty: Arc<HandleType>,
+    pub(crate) resource: ResourceAny,
+}
+
+impl Made {
+    /// The text says what it is of; the rest cannot be guessed: it is the hash of a number under keys
+    /// that nobody else has.
+    fn new(ty: &Arc<HandleType>, resource: ResourceAny) -> Self {
+        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let [high, low] = [0_u8, 1].map(|half| KEYS.hash_one((number, half)));
+        Self {
+            text: format!("{}:{high:016x}{low:016x}", ty.resource),
+            ty: Arc::clone(ty),
+            resource,
+        }
+    }
 }
 
 impl Output {
@@ -51,6 +80,7 @@ impl Output {
             bytes_left: limits.result_bytes,
             bytes_max: limits.result_bytes,
             depth_max: limits.json_depth,
+            made: Vec::new(),
         }
     }
 
@@ -63,6 +93,7 @@ impl Output {
             bytes_left: limits.text_bytes,
             bytes_max: limits.text_bytes,
             depth_max: limits.json_depth,
+            made: Vec::new(),
         }
     }
 
@@ -196,6 +227,13 @@ fn convert(value: Val, ty: &Type, depth: u64, output: &mut Output) -> Result<Jso
         }
         (Val::Variant(name, value), Type::Variant(cases)) => {
             variant(&name, value, cases, depth, output)?
+        }
+        (Val::Resource(resource), Type::Handle(ty)) => {
+            let made = Made::new(ty, resource);
+            output.pay(made.text.len() + 2)?;
+            let text = made.text.clone();
+            output.made.push(made);
+            Json::String(text)
         }
         (value, _) => scalar(value, output)?,
     })

@@ -81,6 +81,13 @@ impl Files {
         }
     }
 
+    /// Goes on for another call: what was answered and noted held for the one before.
+    pub(crate) fn begin(&mut self, services: Option<Arc<dyn HostServices>>) {
+        self.services = services;
+        self.answers.clear();
+        self.noted.clear();
+    }
+
     fn folder(&self, index: usize) -> Option<&OpenFolder> {
         self.open.folders.get(index)
     }

@@ -30,6 +30,8 @@ pub use {
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct RuntimeHandle {
     pub(crate) runtime: RuntimeRef,
+    /// The call that it was made in, where an instance has several: it means nothing in another one.
+    pub(crate) call: u64,
 }
 
 /// A pick that was not carried out.

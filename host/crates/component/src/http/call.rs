@@ -25,7 +25,7 @@ pub(crate) struct HttpCall {
     /// What is taken out of everything that comes back.
     pub(super) patterns: Arc<Patterns>,
     pub(super) counters: Counters,
-    services: Option<Arc<dyn HostServices>>,
+    services: Mutex<Option<Arc<dyn HostServices>>>,
     in_flight: Arc<Semaphore>,
     /// When the next request would go out at a steady pace.
     next: Mutex<Option<Instant>>,
@@ -45,10 +45,21 @@ impl HttpCall {
             in_flight: Arc::new(Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS))),
             permissions: Arc::clone(permissions),
             limits,
-            services,
+            services: Mutex::new(services),
             counters,
             next: Mutex::new(None),
         }
+    }
+
+    /// Goes on for another call: what is under way asks and tells the new one.
+    pub(crate) fn begin(&self, services: Option<Arc<dyn HostServices>>) {
+        // One assignment leaves it whole.
+        *self.services.lock().unwrap_or_else(PoisonError::into_inner) = services;
+    }
+
+    fn services(&self) -> Option<Arc<dyn HostServices>> {
+        let services = self.services.lock();
+        services.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A text without the secrets of the component.
@@ -133,7 +144,7 @@ impl HttpCall {
             grant: grant.to_owned(),
             sends,
         };
-        let access = match &self.services {
+        let access = match self.services() {
             Some(services) => match services.approve(request).await {
                 Ok(()) => return Ok(()),
                 Err(failure) => unapproved(kind, what, grant, &failure),
@@ -148,7 +159,7 @@ impl HttpCall {
 
     /// Notes what was reached for.
     pub(super) fn note(&self, access: Access) {
-        if let Some(services) = &self.services {
+        if let Some(services) = self.services() {
             services.note(access);
         }
     }

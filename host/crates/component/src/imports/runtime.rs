@@ -19,7 +19,12 @@ impl CallState {
         &self,
         handle: &Resource<RuntimeHandle>,
     ) -> wasmtime::Result<RuntimeRef> {
-        Ok(self.table.get(handle)?.runtime)
+        let handle = self.table.get(handle)?;
+        if handle.call == self.call {
+            return Ok(handle.runtime);
+        }
+        // No call opens so many, so this one is told that it has none of this number.
+        Ok(RuntimeRef::Opened(u32::MAX))
     }
 }
 
@@ -32,7 +37,8 @@ impl wire::HostRuntime for CallState {
             Ok(services) => services.open(&model).await,
             Err(failure) => Err(failure),
         };
-        self.pushed(opened.map(|runtime| RuntimeHandle { runtime }))
+        let opened = opened.map(|runtime| self.runtime_handle(runtime));
+        self.pushed(opened)
     }
 
     async fn model(&mut self, runtime: Resource<RuntimeHandle>) -> wasmtime::Result<String> {

@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::{Function, FunctionRef, RuntimeRef};
 use openprogram_core::guest::{
-    CallOutcome, DecisionRequest, FunctionCall, FunctionHost as _, HostServices, ImportError,
-    PickedOption,
+    CallOutcome, CallScope, DecisionRequest, FunctionCall, FunctionHost as _, HostServices,
+    ImportError, PickedOption,
 };
+use openprogram_core::id::SessionId;
 use openprogram_core::{Json, JsonObject};
 
 use super::{EchoServices, component, engine, line};
@@ -352,6 +353,7 @@ async fn call(
         services,
         depth: 0,
         totals: Arc::default(),
+        scope: CallScope::top(SessionId::from_bits(0)),
     })
     .await
 }

@@ -268,7 +268,12 @@ async fn functions_that_cannot_be_offered_say_why() {
             "mine.init: offered",
             "test.plain: parameter `runtime` has a name that is reserved for `borrow<runtime>`; \
              rename it or change its type",
-            "acme:x/things.use-it: parameter `it` holds resources, which cannot cross as JSON",
+            "acme:x/things.use-it: it works on a resource, which needs an instance that lives on \
+             between calls; allow that with `stateful = true` under `[components.test]` in \
+             openprogram.toml",
+            "acme:x/things.thing-release: it works on a resource, which needs an instance that lives \
+             on between calls; allow that with `stateful = true` under `[components.test]` in \
+             openprogram.toml",
         ]
     );
 }

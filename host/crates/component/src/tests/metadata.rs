@@ -31,6 +31,7 @@ fn facts(of_function: Pairs<'_>, of_parameters: &[(&str, Pairs<'_>)]) -> Facts {
     let function = FunctionFact {
         interface: Some("acme:x/desk@1.2.3".to_owned()),
         name: "greet".to_owned(),
+        of_resource: None,
         docs: "From the package docs.".to_owned(),
         parameters: vec![
             parameter("some-name", ParameterKind::Value(TypeFact::String)),
@@ -312,6 +313,7 @@ fn with_deciding(facts: Facts, parameters: &[TypeFact], result: TypeFact) -> Fac
     facts.signature.functions.push(FunctionFact {
         interface: Some("acme:x/desk@1.2.3".to_owned()),
         name: "is-ready".to_owned(),
+        of_resource: None,
         docs: String::new(),
         parameters: parameters.collect(),
         result: Some(result),

@@ -4,6 +4,7 @@ mod caches;
 mod calls;
 mod limit;
 mod links;
+mod live;
 mod load;
 mod metadata;
 mod model;
@@ -15,8 +16,10 @@ use async_trait::async_trait;
 use openprogram_core::failure::{Failure, FailureCode};
 use openprogram_core::function::RuntimeRef;
 use openprogram_core::guest::{
-    CallOutcome, DecisionRequest, FunctionCall, FunctionHost as _, HostServices, PickedOption,
+    CallOutcome, CallScope, DecisionRequest, FunctionCall, FunctionHost as _, HostServices,
+    PickedOption,
 };
+use openprogram_core::id::SessionId;
 use openprogram_core::{Json, JsonObject};
 
 use crate::{
@@ -148,6 +151,7 @@ impl TestHost {
                 services: Arc::new(EchoServices),
                 depth,
                 totals: Arc::default(),
+                scope: CallScope::top(SessionId::from_bits(0)),
             })
             .await
     }

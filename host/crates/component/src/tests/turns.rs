@@ -128,6 +128,7 @@ impl Guest {
             .table
             .push(RuntimeHandle {
                 runtime: role.into(),
+                call: 0,
             })
             .unwrap()
     }

@@ -65,7 +65,7 @@ fn value(ty: &Type, level: usize, left: &mut usize) -> Json {
         Type::Integer(_) => Json::from(0),
         Type::Float32 | Type::Float64 => Json::from(0.0),
         Type::Char => CHAR.into(),
-        Type::String | Type::Enum(_) => STRING.into(),
+        Type::String | Type::Enum(_) | Type::Handle(_) => STRING.into(),
         Type::Bytes => BYTES.into(),
         Type::Json => Json::Null,
         Type::AnyArray | Type::Flags(_) => Json::Array(Vec::new()),

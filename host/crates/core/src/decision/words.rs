@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Json;
-use crate::schema::{CasesType, Field, IntegerKind, Type};
+use crate::schema::{CasesType, Field, IntegerKind, Type, shown_name};
 use crate::text::escape_json;
 
 /// How many allowed values or cases a line lists.
@@ -20,7 +20,7 @@ pub fn signature_type(ty: &Type) -> &'static str {
         Type::Bool => "bool",
         Type::Integer(_) => "int",
         Type::Float32 | Type::Float64 => "float",
-        Type::Char | Type::String | Type::Bytes | Type::Enum(_) => "str",
+        Type::Char | Type::String | Type::Bytes | Type::Enum(_) | Type::Handle(_) => "str",
         Type::Json => "any",
         Type::AnyArray | Type::List(_) | Type::FixedList(..) | Type::Tuple(_) | Type::Flags(_) => {
             "list"
@@ -103,6 +103,7 @@ fn spelled(ty: &Type, level: usize) -> String {
         Type::Enum(cases) => format!("str; one of {}", cases_in_words(cases, level)),
         Type::Flags(cases) => format!("list; any of {}", cases_in_words(cases, level)),
         Type::Variant(cases) => format!("one of {}", cases_in_words(cases, level)),
+        Type::Handle(handle) => format!("str, a handle of a {}", shown_name(&handle.resource)),
         other => signature_type(other).to_owned(),
     }
 }

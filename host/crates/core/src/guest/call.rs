@@ -8,6 +8,7 @@ use super::services::HostServices;
 use crate::failure::{Failure, FailureCode};
 use crate::function::FunctionRef;
 use crate::gating::Holds;
+use crate::id::SessionId;
 use crate::totals::RunTotals;
 use crate::{Json, JsonObject};
 
@@ -24,6 +25,29 @@ pub struct FunctionCall {
     pub depth: u32,
     /// What the calls of its run did together.
     pub totals: Arc<RunTotals>,
+    /// Where instances live on after the call that made them.
+    pub scope: CallScope,
+}
+
+/// Where a call stands among the instances that live on in its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallScope {
+    /// The session: its instances are its own.
+    pub session: SessionId,
+    /// The components whose live instance a call above this one is in. An instance is entered by one
+    /// call at a time, so what stands below cannot enter it.
+    pub entered: Vec<String>,
+}
+
+impl CallScope {
+    /// The place of a call below no other one.
+    #[must_use]
+    pub fn top(session: SessionId) -> Self {
+        Self {
+            session,
+            entered: Vec::new(),
+        }
+    }
 }
 
 /// What a call gave and what it cost.

@@ -10,7 +10,9 @@ mod started;
 mod turn;
 
 pub use crate::totals::{ComponentTotals, RunTotals};
-pub use call::{CallError, CallOutcome, CallReport, FunctionCall, FunctionHost, ImportError};
+pub use call::{
+    CallError, CallOutcome, CallReport, CallScope, FunctionCall, FunctionHost, ImportError,
+};
 pub use decision::{DecisionRequest, PickedOption};
 pub use services::{ApprovalRequest, HostServices, not_ones_own};
 pub use started::{LocalCall, LocalTool, StartedPick, StartedTurn, TurnEvent, TurnWatcher};

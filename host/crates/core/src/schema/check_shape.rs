@@ -17,7 +17,7 @@ impl Checker {
             Type::Float32 => self.float(value, true),
             Type::Float64 => self.float(value, false),
             Type::Char => character(value),
-            Type::String => string(value),
+            Type::String | Type::Handle(_) => string(value),
             Type::Bytes => self.bytes(value),
             Type::Json => self.any(value),
             Type::AnyArray if value.is_array() => self.any(value),

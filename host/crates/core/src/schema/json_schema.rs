@@ -151,6 +151,7 @@ fn present(ty: &Type) -> JsonObject {
             described(array, text_of_cases(cases))
         }
         Type::Variant(cases) => variant_schema(cases),
+        Type::Handle(handle) => described(of_type("string"), Some(handle.text())),
     }
 }
 
@@ -246,12 +247,13 @@ fn record_schema(record: &RecordType) -> JsonObject {
 /// The schema of a named value: its own description hides that of its type.
 fn field_schema(field: &Field) -> JsonObject {
     let description = field.description.clone().filter(|text| !text.is_empty());
-    let cases = match innermost(&field.ty) {
+    let more = match innermost(&field.ty) {
         Type::Enum(cases) | Type::Flags(cases) => text_of_described_cases(cases),
+        Type::Handle(handle) => Some(handle.text()),
         _ => None,
     };
-    let description = description.map(|text| match cases {
-        Some(cases) => format!("{text}\n{cases}"),
+    let description = description.map(|text| match more {
+        Some(more) => format!("{text}\n{more}"),
         None => text,
     });
     let mut schema = described(present(&field.ty), description);

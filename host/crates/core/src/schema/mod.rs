@@ -78,6 +78,8 @@ pub enum Type {
     Flags(Arc<CasesType>),
     /// One of a list of cases, each with an optional payload.
     Variant(Arc<VariantType>),
+    /// Something that a live instance of a component holds: opaque text in JSON.
+    Handle(Arc<HandleType>),
 }
 
 /// Which whole numbers a type holds.
@@ -111,6 +113,57 @@ impl IntegerKind {
             Self::U64 => (0, u64::MAX.into()),
             Self::Any => return None,
         })
+    }
+}
+
+/// A handle of a resource of a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandleType {
+    /// The interface that the resource belongs to, as the component spells it.
+    pub interface: String,
+    /// The resource, in WIT kebab-case.
+    pub resource: String,
+    /// Which way it goes.
+    pub passing: HandlePassing,
+    /// The functions of the same component that give one, in declaration order, as shown.
+    pub makers: Vec<String>,
+}
+
+/// Which way a handle goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandlePassing {
+    /// A function takes it as a loan.
+    Lent,
+    /// A function takes it for good.
+    GivenAway,
+    /// A function gives it.
+    Given,
+}
+
+impl HandleType {
+    /// What models and people read of the handle.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let what = shown_name(&self.resource);
+        let from = match self.makers.as_slice() {
+            [] => String::new(),
+            makers => {
+                let makers = makers.iter().map(|maker| format!("`{maker}`"));
+                format!(" from {}", listed(makers))
+            }
+        };
+        match self.passing {
+            HandlePassing::Lent => {
+                format!("A handle of a `{what}`{from}; pass it on exactly as it was given.")
+            }
+            HandlePassing::GivenAway => format!(
+                "A handle of a `{what}`{from}; the call takes it for good, and it cannot be used \
+                 again."
+            ),
+            HandlePassing::Given => format!(
+                "A handle of a `{what}`, for the functions that take one. `{what}_release` ends it."
+            ),
+        }
     }
 }
 
