@@ -30,6 +30,7 @@ mod runtimes;
 mod sandbox;
 mod schemas;
 mod signatures;
+mod stateful;
 mod tidy;
 mod tools;
 mod toolset;

@@ -77,6 +77,7 @@ pub struct TestHost {
     admission: AdmissionLimits,
     tool_sets: ToolSets,
     pub(crate) declared: Declared,
+    stateful: Vec<String>,
     store: Arc<dyn SessionStore>,
 }
 
@@ -122,6 +123,7 @@ impl TestHost {
             admission: AdmissionLimits::default(),
             tool_sets: ToolSets::default(),
             declared: Declared::default(),
+            stateful: Vec::new(),
             store: Arc::new(MemoryStore::default()),
         }
     }
@@ -220,20 +222,6 @@ impl TestHost {
         self
     }
 
-    /// Admits so many calls at the top at once.
-    #[must_use]
-    pub fn calls_at_once(mut self, calls: u32) -> Self {
-        self.admission.calls = calls;
-        self
-    }
-
-    /// Admits so many model requests at once.
-    #[must_use]
-    pub fn requests_at_once(mut self, requests: u32) -> Self {
-        self.admission.requests = requests;
-        self
-    }
-
     /// Keeps sessions here.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn SessionStore>) -> Self {
@@ -252,7 +240,10 @@ impl TestHost {
         for (name, bytes) in self.guests {
             let component =
                 LoadedComponent::load(&self.engine, &name, bytes, MetadataMode::Run).await;
-            let component = component.unwrap_or_else(|error| panic!("guest `{name}`: {error}"));
+            let mut component = component.unwrap_or_else(|error| panic!("guest `{name}`: {error}"));
+            if self.stateful.contains(&name) {
+                component = component.with_state();
+            }
             let added = catalog.add(&name, self.declared.of(&component));
             added.expect("the functions of guests have different names");
             loaded.push(component);

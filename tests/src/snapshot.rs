@@ -16,7 +16,7 @@ fn number(letter: char) -> bool {
     letter.is_ascii_digit() || letter == '.'
 }
 
-const CHANGING: [Changing; 3] = [
+const CHANGING: [Changing; 4] = [
     Changing {
         prefix: "op-",
         letters: hexadecimal,
@@ -28,6 +28,12 @@ const CHANGING: [Changing; 3] = [
         letters: hexadecimal,
         least: 16,
         word: "n-<node>",
+    },
+    Changing {
+        prefix: "counter:",
+        letters: hexadecimal,
+        least: 32,
+        word: "counter:<handle>",
     },
     Changing {
         prefix: "sha256:",

@@ -105,7 +105,7 @@ fn read_value<'a>(text: &str, types: impl Iterator<Item = &'a Type>) -> Json {
 /// Whether a value of this type is written as text in JSON.
 fn takes_text(ty: &Type) -> bool {
     match ty {
-        Type::Char | Type::String | Type::Bytes | Type::Enum(_) => true,
+        Type::Char | Type::String | Type::Bytes | Type::Enum(_) | Type::Handle(_) => true,
         Type::Option(inner) => takes_text(inner),
         _ => false,
     }

@@ -41,6 +41,7 @@ mod settings;
 mod shown_files;
 mod signed;
 mod skills;
+mod stateful;
 mod terminal;
 mod thinking;
 mod trace;

@@ -34,6 +34,27 @@ impl TestHost {
         self
     }
 
+    /// Admits so many calls at the top at once.
+    #[must_use]
+    pub fn calls_at_once(mut self, calls: u32) -> Self {
+        self.admission.calls = calls;
+        self
+    }
+
+    /// Admits so many model requests at once.
+    #[must_use]
+    pub fn requests_at_once(mut self, requests: u32) -> Self {
+        self.admission.requests = requests;
+        self
+    }
+
+    /// Adds a component that the build script has compiled, whose instances may live on.
+    #[must_use]
+    pub fn stateful(mut self, name: &str) -> Self {
+        self.stateful.push(name.to_owned());
+        self.guest(name)
+    }
+
     /// Puts models of their own behind `exec_runtime` and `review_runtime`.
     #[must_use]
     pub fn exec_and_review(mut self, exec: Arc<dyn Provider>, review: Arc<dyn Provider>) -> Self {

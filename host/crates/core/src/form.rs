@@ -263,7 +263,9 @@ pub fn read_form(
                 "false" => Json::Bool(false),
                 _ => text.into(),
             },
-            (text, Type::String | Type::Char | Type::Bytes | Type::Enum(_)) => text.into(),
+            (text, Type::String | Type::Char | Type::Bytes | Type::Enum(_) | Type::Handle(_)) => {
+                text.into()
+            }
             (text, _) => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
         };
         arguments.insert(name.clone(), value);

@@ -6,15 +6,15 @@ use std::time::Instant;
 use openprogram_core::Json;
 use openprogram_core::function::Function;
 use openprogram_core::guest::{CallError, CallOutcome, FunctionCall};
-use openprogram_core::id::SessionId;
-use tokio::sync::{MutexGuard, OwnedSemaphorePermit};
+use tokio::sync::MutexGuard;
 use wasmtime::Store;
 use wasmtime::component::{ResourceAny, Val};
 
 use super::book::{End, Given, Taken};
-use super::{Live, LiveInstances, OF_SESSION_MAX, Place};
+use super::room::{check_room, permit, room, too_many};
+use super::{Live, LiveInstances, Place};
 use crate::convert::{Made, Output};
-use crate::engine::{Engine, LIVE_INSTANCES, Lane};
+use crate::engine::{Engine, Lane};
 use crate::instance::{Stop, within};
 use crate::invoke::{Argument, call_dynamic, lend, outcome, values};
 use crate::limits::{LimitReached, Limits};
@@ -279,59 +279,6 @@ fn arguments(
         }
     }
     Err(error)
-}
-
-/// How many handles the instance may give yet.
-fn room(with: &LiveCall<'_>, place: &Place) -> usize {
-    let most = usize::try_from(with.limits.live_handles).unwrap_or(usize::MAX);
-    most.saturating_sub(place.record().book.len())
-}
-
-fn check_room(with: &LiveCall<'_>, place: &Place) -> Result<(), LimitReached> {
-    match with.function.gives_handles && room(with, place) == 0 {
-        true => Err(too_many(with.limits.live_handles)),
-        false => Ok(()),
-    }
-}
-
-fn too_many(max: u64) -> LimitReached {
-    let message = format!("the component holds more than {max} handles; release some first");
-    LimitReached::new("live_handles", max, message)
-}
-
-/// A place for one more instance. One of another session makes room when its run is over.
-fn permit(with: &LiveCall<'_>, session: &SessionId) -> Result<OwnedSemaphorePermit, LimitReached> {
-    let alive = with
-        .all
-        .iter()
-        .filter(|other| other.instances.is_alive(session));
-    if alive.count() >= OF_SESSION_MAX {
-        let message = format!(
-            "{OF_SESSION_MAX} components have an instance that lives on in this session, and that is \
-             the most"
-        );
-        return Err(LimitReached::new(
-            "live_instances",
-            OF_SESSION_MAX as u64,
-            message,
-        ));
-    }
-    if let Some(permit) = with.engine.live_permit() {
-        return Ok(permit);
-    }
-    let spare = with
-        .all
-        .iter()
-        .filter_map(|other| other.instances.spare(session));
-    if let Some((_, place)) = spare.min_by_key(|(used, _)| *used) {
-        place.end_if_idle("its run was over, and another session needed its place");
-    }
-    with.engine.live_permit().ok_or_else(|| {
-        let message = format!(
-            "{LIVE_INSTANCES} instances live on in all sessions together, and that is the most"
-        );
-        LimitReached::new("live_instances", LIVE_INSTANCES.into(), message)
-    })
 }
 
 /// Gives up the one handle of the arguments; the guest cleans up after it.

@@ -6,6 +6,7 @@
 
 mod book;
 mod call;
+mod room;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

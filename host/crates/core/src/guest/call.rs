@@ -242,7 +242,8 @@ const CAUSE: &str = "cause";
 /// Runs functions.
 #[async_trait]
 pub trait FunctionHost: Send + Sync {
-    /// Runs one function to its end, in an instance of its own. Dropping the future stops it.
+    /// Runs one function to its end, in an instance of its own, or in that of its session where it is
+    /// stateful. Dropping the future stops it.
     async fn call(&self, call: FunctionCall) -> CallOutcome;
 
     /// Runs a function that a condition names, without any grant, in an instance of its own and
