@@ -338,14 +338,10 @@ impl Settings {
                 let message = "the path is empty; write a `.wasm` file or a source folder";
                 return Err(invalid(key, message.to_owned()));
             }
-            let set = entry.limits;
-            if !set.is_empty() {
-                let limits = Limits::of_settings(&set);
-                let limits =
-                    limits.map_err(|error| invalid(format!("{key}.limits"), error.to_string()))?;
-                let limits = ComponentLimits { set, limits };
-                self.component_limits.insert(name.clone(), limits);
-            }
+            let limits = limits_of(entry.limits);
+            let limits = limits.map_err(|message| invalid(format!("{key}.limits"), message))?;
+            self.component_limits
+                .extend(limits.map(|limits| (name.clone(), limits)));
             self.stateful.extend(entry.stateful.then(|| name.clone()));
             self.look_up(&entry.grants, variables);
             let Some(source) = source else {
@@ -374,6 +370,15 @@ impl Settings {
             }
         }
     }
+}
+
+/// The limits that a component has of its own; `None` where its table sets none.
+fn limits_of(set: BTreeMap<String, u64>) -> Result<Option<ComponentLimits>, String> {
+    if set.is_empty() {
+        return Ok(None);
+    }
+    let limits = Limits::of_settings(&set).map_err(|error| error.to_string())?;
+    Ok(Some(ComponentLimits { set, limits }))
 }
 
 /// Checks the name of a component: kebab-case, as WIT has it.

@@ -119,6 +119,7 @@ fn type_name(ty: &Type) -> String {
         Type::Result(ok, err) => format!("Result<{}, {}>", side(ok), side(err)),
         Type::Record(record) => class(record.name.as_deref().unwrap_or_default()),
         Type::Enum(cases) | Type::Flags(cases) | Type::Variant(cases) => class(name_of(cases)),
+        Type::Handle(_) => unreachable!("no function of the table has resources"),
     }
 }
 
