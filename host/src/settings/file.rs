@@ -338,7 +338,7 @@ mod tests {
         check(
             "[components.hello]\nsource = \".\"\nmodel = \"openai:gpt-5\"\n",
             expect![
-                "line 3, column 1, `model`: unknown field `model`, expected one of `source`, `dirs`, `env`, `http`, `secrets`, `models`, `calls`, `ask_user`, `limits`; `model` is a key of the whole project; write it above the first `[table]` of the file, or it belongs to the table that it stands below"
+                "line 3, column 1, `model`: unknown field `model`, expected one of `source`, `dirs`, `env`, `http`, `secrets`, `models`, `calls`, `ask_user`, `limits`, `stateful`; `model` is a key of the whole project; write it above the first `[table]` of the file, or it belongs to the table that it stands below"
             ],
         );
         check(

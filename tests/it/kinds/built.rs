@@ -252,7 +252,11 @@ impl Built {
         let reasons: Vec<_> = taking.map(|function| function.offer.clone()).collect();
         match (self.group, reasons.as_slice()) {
             (Group::Records, [Offer::NotOfferable(reason)]) => {
-                assert!(reason.contains("resources"), "{}: {reason}", self.name);
+                assert!(
+                    reason.contains("stateful = true"),
+                    "{}: {reason}",
+                    self.name
+                );
             }
             (group, others) => {
                 assert!(

@@ -94,8 +94,12 @@ pub(super) fn inputs() -> Vec<Input> {
         file("no-function.wasm", text(NO_FUNCTION)),
         file("liar.wasm", telling(&[liar]).unwrap()),
         Input::of(&["inspect", "large.wasm"], 2, "large").with(large),
-        Input::of(&["inspect", "forbidden-import.wasm"], 2, "unheard:of/thing")
-            .with(|project| project.guests(&["forbidden-import"])),
+        Input::of(
+            &["inspect", "forbidden-import.wasm"],
+            2,
+            "wasi:unheard/thing",
+        )
+        .with(|project| project.guests(&["forbidden-import"])),
         Input::of(&["inspect", "missing.wasm"], 2, "missing.wasm"),
         Input::of(&["inspect", "healthy.wasm/inner.wasm"], 2, "inner.wasm")
             .with(|project| project.guests(&["healthy"])),
