@@ -2,6 +2,9 @@
 //!
 //! Every one has a ceiling, and none may be 0: a run that may do nothing is a slip.
 
+use std::collections::BTreeMap;
+
+use openprogram_component::Limits;
 use serde::Deserialize;
 
 /// The most tokens that can be set for a run: more than any model is paid for.
@@ -12,6 +15,26 @@ pub const MAX_TIME_S: u64 = 30 * 24 * 60 * 60;
 pub const MAX_TURNS: u64 = 1_000_000;
 /// The most model requests at once that can be set. Each holds a connection.
 pub const MAX_PROVIDER_CALLS: u64 = 1_000;
+
+/// The limits of one component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComponentLimits {
+    /// Those that the project file sets, by name.
+    pub set: BTreeMap<String, u64>,
+    /// All of them.
+    pub limits: Limits,
+}
+
+impl ComponentLimits {
+    /// What `[components.NAME.limits]` sets; `None` when it sets nothing.
+    pub(super) fn of(set: BTreeMap<String, u64>) -> Result<Option<Self>, String> {
+        if set.is_empty() {
+            return Ok(None);
+        }
+        let limits = Limits::of_settings(&set).map_err(|error| error.to_string())?;
+        Ok(Some(Self { set, limits }))
+    }
+}
 
 /// What `[limits]` sets; what it does not set has its default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

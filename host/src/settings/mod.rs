@@ -25,7 +25,6 @@ use std::path::{Path, PathBuf};
 
 pub use edit::{EditError, Given, ProjectText};
 pub use file::{ComponentEntry, FormError, ProjectFile, ProviderEntry, RuntimesTable};
-use openprogram_component::Limits;
 use openprogram_core::grant::Grants;
 use openprogram_core::secret::Secret;
 use openprogram_core::tool_filter::ToolSets;
@@ -33,7 +32,9 @@ use openprogram_core::tool_filter::ToolSets;
 use crate::fetch::Logins;
 
 pub use find::{LOCK_FILE, PROJECT_FILE, PROJECT_FILE_BYTES_MAX, speaks_for};
-pub use limits::{LimitsTable, MAX_PROVIDER_CALLS, MAX_TIME_S, MAX_TOKENS, MAX_TURNS};
+pub use limits::{
+    ComponentLimits, LimitsTable, MAX_PROVIDER_CALLS, MAX_TIME_S, MAX_TOKENS, MAX_TURNS,
+};
 pub use models::{ModelNames, ModelSettings, ProviderSettings, ThinkingSettings};
 pub use origin::{NumberVariable, Origin};
 pub use registry::REGISTRY_VARIABLE;
@@ -120,15 +121,6 @@ pub struct ComponentSettings {
     pub source: PathBuf,
     /// What it is granted.
     pub grants: Grants,
-}
-
-/// The limits of one component.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ComponentLimits {
-    /// Those that the project file sets, by name.
-    pub set: BTreeMap<String, u64>,
-    /// All of them.
-    pub limits: Limits,
 }
 
 /// Everything that was set, checked.
@@ -338,7 +330,7 @@ impl Settings {
                 let message = "the path is empty; write a `.wasm` file or a source folder";
                 return Err(invalid(key, message.to_owned()));
             }
-            let limits = limits_of(entry.limits);
+            let limits = ComponentLimits::of(entry.limits);
             let limits = limits.map_err(|message| invalid(format!("{key}.limits"), message))?;
             self.component_limits
                 .extend(limits.map(|limits| (name.clone(), limits)));
@@ -370,15 +362,6 @@ impl Settings {
             }
         }
     }
-}
-
-/// The limits that a component has of its own; `None` where its table sets none.
-fn limits_of(set: BTreeMap<String, u64>) -> Result<Option<ComponentLimits>, String> {
-    if set.is_empty() {
-        return Ok(None);
-    }
-    let limits = Limits::of_settings(&set).map_err(|error| error.to_string())?;
-    Ok(Some(ComponentLimits { set, limits }))
 }
 
 /// Checks the name of a component: kebab-case, as WIT has it.

@@ -83,6 +83,7 @@ pub(super) const PROVIDERS: Arrows = Arrows {
             "replay_media",
             &["profile", "requests", "transport", "server", "replay"],
         ),
+        ("replay_key", &["replay"]),
         (
             "replay_decisions",
             &["profile", "transport", "decisions", "replay"],

@@ -21,6 +21,8 @@ mod replay;
 #[cfg(test)]
 mod replay_decisions;
 #[cfg(test)]
+mod replay_key;
+#[cfg(test)]
 mod replay_media;
 #[cfg(test)]
 mod requests;
