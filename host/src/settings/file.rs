@@ -354,7 +354,7 @@ mod tests {
         check(
             "[components.support]\nsource = \"a\"\ncall = []\n",
             expect![
-                "line 3, column 1, `call`: unknown field `call`, expected one of `source`, `dirs`, `env`, `http`, `secrets`, `models`, `calls`, `ask_user`, `limits`; did you mean `calls`?"
+                "line 3, column 1, `call`: unknown field `call`, expected one of `source`, `dirs`, `env`, `http`, `secrets`, `models`, `calls`, `ask_user`, `limits`, `stateful`; did you mean `calls`?"
             ],
         );
         check(
