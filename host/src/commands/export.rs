@@ -5,10 +5,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use openprogram_core::id::SessionId;
-use openprogram_core::session::{NodeQuery, StoreError, portable_lines};
+use openprogram_core::session::{NodeQuery, portable_lines};
 use serde_json::json;
 
+use super::chosen_session;
 use super::console::Console;
 use crate::app::App;
 
@@ -30,11 +30,8 @@ pub struct Args {
 }
 
 pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
-    let id = SessionId::parse(&args.session)?;
-    let missing = || StoreError::NoSession(id.clone());
-    let store = app.recorded_sessions()?.ok_or_else(missing)?;
-    let session = store.session(&id).await?.ok_or_else(missing)?;
-    let nodes = store.nodes(&id, NodeQuery::default()).await?;
+    let (store, session) = chosen_session::session(Some(&args.session), app, console).await?;
+    let nodes = store.nodes(&session.id, NodeQuery::default()).await?;
     let lines = portable_lines(&session, &nodes);
     let Some(path) = &args.output else {
         for line in lines {
@@ -48,7 +45,7 @@ pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow
     let word = if count == 1 { "node" } else { "nodes" };
     if args.json {
         let file = path.display().to_string();
-        console.json(&json!({"session": id.as_str(), "nodes": count, "file": file}))?;
+        console.json(&json!({"session": session.id.as_str(), "nodes": count, "file": file}))?;
         return Ok(());
     }
     console.say(&format!("wrote {count} {word} to {}", path.display()));

@@ -4,6 +4,7 @@ use openprogram_core::id::{NodeId, SessionId};
 use openprogram_core::session::{ForkPoint, Session, SessionStore, StoreError};
 use serde_json::json;
 
+use super::chosen_session;
 use super::console::Console;
 use super::exit::Usage;
 use crate::app::App;
@@ -30,10 +31,8 @@ pub struct Args {
 }
 
 pub(super) async fn run(args: &Args, app: &App, console: &mut Console) -> anyhow::Result<()> {
-    let from = SessionId::parse(&args.session)?;
-    let missing = || StoreError::NoSession(from.clone());
-    let store = app.recorded_sessions()?.ok_or_else(missing)?;
-    let base = store.session(&from).await?.ok_or_else(missing)?;
+    let (store, base) = chosen_session::session(Some(&args.session), app, console).await?;
+    let from = base.id;
     let seq = seq_of(&*store, &from, &args.node).await?;
     drop(store);
 

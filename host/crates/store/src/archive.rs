@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::branch::Branch;
 use crate::error::Problem;
+use crate::row::session_id;
 use crate::statement::{insert_node, insert_session};
 use crate::texts;
 
@@ -86,8 +87,7 @@ pub(crate) fn delete_session(database: &Connection, id: &SessionId) -> Result<()
         })
         .optional()?;
     if let Some(fork) = fork {
-        let fork =
-            SessionId::parse(&fork).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        let fork = session_id(&fork)?;
         let session = id.clone();
         return Err(StoreError::HasFork { session, fork }.into());
     }
@@ -149,8 +149,7 @@ pub(crate) fn search(
 }
 
 fn place_of((id, seq): (String, u64)) -> Result<(SessionId, u64), Problem> {
-    let id = SessionId::parse(&id).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-    Ok((id, seq))
+    Ok((session_id(&id)?, seq))
 }
 
 /// A pattern of LIKE that finds this text anywhere.
@@ -181,10 +180,9 @@ pub(crate) fn sizes(database: &Connection) -> Result<Vec<SessionSize>, Problem> 
     let mut sizes = Vec::new();
     for row in statement.query_map([], read)? {
         let (id, touched_at, bytes) = row?;
-        let (session, bytes) = place_of((id, bytes.unsigned_abs()))?;
         sizes.push(SessionSize {
-            session,
-            bytes,
+            session: session_id(&id)?,
+            bytes: bytes.unsigned_abs(),
             touched_at: Timestamp(touched_at),
         });
     }

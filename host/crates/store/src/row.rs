@@ -193,10 +193,15 @@ pub(crate) fn read_seen(database: &Connection, row: &Row<'_>) -> Result<SeenNode
     })
 }
 
+/// The id of a session as a row holds it.
+pub(crate) fn session_id(text: &str) -> Result<SessionId, Problem> {
+    let id = SessionId::parse(text);
+    id.map_err(|error| StoreError::Corrupt(error.to_string()).into())
+}
+
 /// Reads a row of [`SESSION_COLUMNS`].
 pub(crate) fn read_session(row: &Row<'_>) -> Result<Session, Problem> {
-    let id: String = row.get(0)?;
-    let id = SessionId::parse(&id).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    let id = session_id(&row.get::<_, String>(0)?)?;
     let damaged = || StoreError::Corrupt(format!("`base` of the session `{id}`"));
     let base = match row.get::<_, Option<String>>(3)? {
         None => None,

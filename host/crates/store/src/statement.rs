@@ -165,8 +165,7 @@ pub(crate) fn node(database: &Connection, id: &NodeId) -> Result<Option<Node>, P
     let Some(session) = of else {
         return Ok(None);
     };
-    let session =
-        SessionId::parse(&session).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    let session = row::session_id(&session)?;
     let branch = Branch::of(database, &session)?;
     let sql = format!("SELECT {NODE_COLUMNS} FROM nodes WHERE id = ?1");
     let mut statement = database.prepare_cached(&sql)?;

@@ -1,5 +1,7 @@
 //! `openprogram sessions rm`: sessions are deleted, with all that only they hold.
 
+use std::collections::{HashMap, HashSet};
+
 use openprogram_core::id::SessionId;
 use openprogram_core::session::{Session, SessionArchive, SessionSize, StoreError};
 use serde_json::json;
@@ -108,65 +110,67 @@ async fn plan(
     if let Some(missing) = named.iter().find(|id| all.iter().all(|s| s.id != **id)) {
         return Err(StoreError::NoSession(missing.clone()).into());
     }
-    let sizes = store.sizes().await?;
-    let mut wanted: Vec<SessionId> = named.to_vec();
-    let now = u64::try_from(app.now().0).unwrap_or_default();
+    let mut wanted: HashSet<&SessionId> = named.iter().collect();
+    // Measuring reads everything, and is of no use where sessions are named.
+    let sizes = match (args.older_than, args.keep_mib) {
+        (None, None) => Vec::new(),
+        _ => store.sizes().await?,
+    };
     if let Some(days) = args.older_than {
+        let now = u64::try_from(app.now().0).unwrap_or_default();
         let before = now.saturating_sub(u64::from(days) * MS_PER_DAY);
         let is_old =
             |size: &&SessionSize| u64::try_from(size.touched_at.0).is_ok_and(|at| at < before);
-        wanted.extend(sizes.iter().filter(is_old).map(|size| size.session.clone()));
+        wanted.extend(sizes.iter().filter(is_old).map(|size| &size.session));
     }
     if let Some(mib) = args.keep_mib {
-        let is_left = |size: &&SessionSize| !wanted.contains(&size.session);
-        let mut left: u64 = sizes.iter().filter(is_left).map(|size| size.bytes).sum();
-        let mut large = Vec::new();
-        for size in sizes.iter().filter(is_left) {
+        let rest = sizes.iter().filter(|size| !wanted.contains(&size.session));
+        let rest: Vec<&SessionSize> = rest.collect();
+        let mut left: u64 = rest.iter().map(|size| size.bytes).sum();
+        for size in rest {
             if left <= u64::from(mib) << 20 {
                 break;
             }
             left = left.saturating_sub(size.bytes);
-            large.push(size.session.clone());
+            wanted.insert(&size.session);
         }
-        wanted.extend(large);
     }
     if args.forks {
         // What a fork goes on from is older than the fork.
         for session in all.iter().rev() {
             let base = session.base.as_ref();
             if base.is_some_and(|base| wanted.contains(&base.session)) {
-                wanted.push(session.id.clone());
+                wanted.insert(&session.id);
             }
         }
     }
 
     let mut plan = Plan::default();
-    let mut stays: Vec<&SessionId> = Vec::new();
+    // Sessions that stay, each with the one that it goes on from; forks come first.
+    let mut needed: HashMap<&SessionId, &SessionId> = HashMap::new();
     for session in &all {
-        let fork = all.iter().find(|other| {
-            let base = other.base.as_ref();
-            let is_fork = base.is_some_and(|base| base.session == session.id);
-            is_fork && (stays.contains(&&other.id) || !wanted.contains(&other.id))
-        });
         let why = if !wanted.contains(&session.id) {
             None
         } else if app.running_since(&session.id).is_some() {
             Some("it runs now".to_owned())
+        } else if let Some(fork) = needed.get(&session.id) {
+            Some(format!(
+                "{fork} goes on from it; `--forks` deletes that too"
+            ))
         } else {
-            fork.map(|fork| format!("{} goes on from it; `--forks` deletes that too", fork.id))
+            plan.removed.push(session.clone());
+            continue;
         };
+        if let Some(base) = &session.base {
+            needed.entry(&base.session).or_insert(&session.id);
+        }
         match why {
             Some(why) if named.contains(&session.id) => {
                 return Err(Usage(format!("{} cannot be deleted: {why}", session.id)).into());
             }
             Some(why) => plan.kept.push((session.id.clone(), why)),
-            None if wanted.contains(&session.id) => {
-                plan.removed.push(session.clone());
-                continue;
-            }
             None => {}
         }
-        stays.push(&session.id);
     }
     Ok(plan)
 }

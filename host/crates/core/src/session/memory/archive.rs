@@ -75,7 +75,12 @@ impl SessionArchive for MemoryStore {
                 .flat_map(|graph| &graph.nodes)
                 .collect(),
         };
-        let found = held.into_iter().rev().filter(|held| held.says(text));
+        let name = text.to_ascii_lowercase();
+        let inside = json_inside(&name);
+        let found = held
+            .into_iter()
+            .rev()
+            .filter(|held| held.says(&name, &inside));
         let found = found.map(|held| (held.node.opened.session.clone(), held.node.seq));
         Ok(found
             .take(usize::try_from(limit).unwrap_or(usize::MAX))
@@ -103,15 +108,15 @@ impl SessionArchive for MemoryStore {
 }
 
 impl Held {
-    fn says(&self, text: &str) -> bool {
-        let text = text.to_ascii_lowercase();
+    /// Whether its name holds one text or a value the other, both in small letters.
+    fn says(&self, name: &str, inside: &str) -> bool {
         let output = self.node.end.as_ref().and_then(|end| end.output.as_ref());
         let values = [Some(&self.node.opened.input), output]
             .into_iter()
             .flatten();
         let mut values = values.map(|value| value.to_string().to_ascii_lowercase());
-        let name = self.node.opened.name.to_ascii_lowercase();
-        name.contains(&text) || values.any(|value| value.contains(&json_inside(&text)))
+        let own = self.node.opened.name.to_ascii_lowercase();
+        own.contains(name) || values.any(|value| value.contains(inside))
     }
 
     /// About how much it takes.
